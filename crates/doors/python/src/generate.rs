@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use partita::generate::{Durable, Recipe};
 use partita::{Clusters, Seed};
 use partita_app::{
-    AppError, InputTable, Observer, json_text, make_ensemble, merge_files, parse_part, recipe_from,
-    recipe_with,
+    AppError, InputTable, NamedGraph, Observer, json_text, make_ensemble, merge_files, parse_part,
+    recipe_from, recipe_with,
 };
 use pyo3::prelude::*;
 
@@ -42,8 +42,13 @@ pub(crate) fn recipe_of_file(py: Python<'_>, path: PathBuf) -> PyResult<(String,
 }
 
 /// Makes the base clusterings of a recipe in JSON. Where `part_file` is named, each is kept there once it is finished, and those that are
-/// there already are not made again; the file goes once all are, unless only a part of them is asked for (`2/4`).
+/// there already are not made again; the file goes once all are, unless only a part of them is asked for (`2/4`). A sparse `table` is the
+/// matrix of a graph where `graph` says so.
 #[pyfunction]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what is made of what, and where it is kept"
+)]
 pub(crate) fn generate(
     py: Python<'_>,
     table: PyRef<'_, NativeTable>,
@@ -52,11 +57,17 @@ pub(crate) fn generate(
     part_file: Option<PathBuf>,
     part: Option<&str>,
     how: Run,
+    graph: bool,
 ) -> PyResult<NativeEnsemble> {
     let job = Job::new(py, recipe, seed, part_file, part)?;
     let held = table.hold(py)?;
     let input = table.input(&held);
-    job.make(py, &how, |_| Ok(input))
+    job.make(py, &how, |_| match input {
+        InputTable::Sparse(matrix) if graph => {
+            NamedGraph::of_matrix(&matrix).map(InputTable::Graph)
+        }
+        input => Ok(input),
+    })
 }
 
 /// As `generate`, of a table in a file, which is read by blocks where it would fill half of the memory; `input`, a JSON object, says how.

@@ -150,9 +150,10 @@ pub(crate) fn read_table<'py>(
             classes(label),
             Vec::new(),
         )),
-        InputTable::Groups(_) | InputTable::View(_) | InputTable::Distances(_) => {
-            Err(input_error(py, "the table is not held in memory"))
-        }
+        InputTable::Groups(_)
+        | InputTable::View(_)
+        | InputTable::Distances(_)
+        | InputTable::Graph(_) => Err(input_error(py, "the table is not held in memory")),
     }
 }
 

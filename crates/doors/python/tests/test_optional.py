@@ -58,3 +58,29 @@ def test_anndata(labels):
     assert json.loads(adata.uns["agreed"]["record"])["methods"][0]["method"] == "mm"
     with pytest.raises(pt.InputError, match="no column 'hdbscan'"):
         pt.anndata.consensus(adata, ["hdbscan"], 3)
+
+
+def test_graphs_of_cells():
+    anndata, sparse = pytest.importorskip("anndata"), pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(2)
+    groups = np.repeat(np.arange(4), 40)
+    chance = np.where(groups[:, None] == groups, 0.3, 0.01)
+    upper = np.triu(rng.random((160, 160)) < chance, 1)
+    adata = anndata.AnnData(np.zeros((160, 2)))
+    adata.obsp["connectivities"] = sparse.csr_matrix((upper | upper.T).astype(np.float32))
+    found = pt.sc.consensus(adata, resolutions=(0.5, 1.5), runs=12, random_state=1)
+    assert pt.metrics.adjusted_rand(found.labels_, groups) == 1
+    assert adata.obs["consensus"].astype(int).tolist() == found.labels_.tolist()
+    assert adata.obs["consensus_agreement"].tolist() == found.agreement_.tolist() and 0 < found.agreement_.min() <= found.agreement_.max() <= 1
+    drawn = adata.uns["consensus"]["resolutions"]
+    assert len(set(drawn)) == 12 and 0.5 <= min(drawn) < max(drawn) <= 1.5
+    assert json.loads(adata.uns["consensus"]["record"])["methods"]
+    again = pt.sc.consensus(adata, 4, resolutions=(0.5, 1.5), runs=12, random_state=1, n_jobs=1, key_added="four")
+    assert adata.obs["four"].nunique() == 4 and again.labels_.tolist() == found.labels_.tolist()
+    with pytest.raises(pt.InputError, match=r"no 'distances' \(it has connectivities\); call scanpy.pp.neighbors"):
+        pt.sc.consensus(adata, obsp="distances")
+    adata.obsp["skew"] = sparse.csr_matrix(np.triu(np.ones((160, 160))))
+    with pytest.raises(pt.InputError, match="symmetric: take the sum with its transpose"):
+        pt.sc.consensus(adata, obsp="skew")
+    with pytest.raises(pt.InputError, match="scipy.sparse.csr_array"):
+        pt.generate(np.ones((3, 3)), graph=True)

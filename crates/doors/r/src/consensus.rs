@@ -196,7 +196,7 @@ fn native_consensus_cluster(table: List, asked: Robj, how: Robj) -> Robj {
                 InputTable::Dense(table) => (Some(table), None),
                 InputTable::Sparse(table) => (None, Some(InputTable::Sparse(table))),
                 InputTable::Distances(table) => (None, Some(InputTable::Distances(table))),
-                InputTable::Groups(_) | InputTable::View(_) => {
+                InputTable::Groups(_) | InputTable::View(_) | InputTable::Graph(_) => {
                     return Err(AppError::request("the table is not held in memory"));
                 }
             };

@@ -17,6 +17,7 @@
 //! | [`write_label_blocks`] | text, Parquet, NPY, block by block | O(n) | one group |
 //! | [`read_runs`] | runs to be aligned: labels, shares, ADMIXTURE and STRUCTURE | O(n K) | the text |
 //! | [`read_soft`], [`write_soft`] | a table of probabilities | O(n K) | none |
+//! | [`read_edges`] | the edges of a graph: text, Parquet, Arrow | O(m log n) | 60 bytes an edge |
 //! | [`read_sparse_table`], [`write_sparse_table`] | sparse tables in SciPy's NPZ, of any layout; Matrix Market | O(stored) | as much again |
 //! | [`read_sparse_npz`], [`write_sparse_npz`] | sparse counts in SciPy's NPZ | O(stored) | one array |
 //! | [`catalogue`], [`verify`] | the data sets that Partita is measured on | O(size) | 64 KiB |
@@ -88,6 +89,7 @@ pub use format::sparse::{SparseCounts, read_sparse_npz, write_sparse_npz};
 pub use format::{Header, ending_of_content, input_parts};
 pub use meaning::base_columns::FrameColumns;
 pub use meaning::column_facts::{ColumnFacts, column_facts, column_names};
+pub use meaning::edge_list::{EdgeList, read_edges};
 pub use meaning::ensemble::{LoadedEnsemble, load_ensemble, read_ensemble, write_ensemble};
 pub use meaning::gaps::{column_means, fill_gaps};
 pub use meaning::groups::{LabelGroups, TableGroups};

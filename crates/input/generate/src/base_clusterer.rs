@@ -47,11 +47,16 @@ pub enum BaseKind {
     /// Partitioning around medoids: the k objects from which all others are nearest in sum, by swaps from a drawn start.
     #[doc(alias = "k-medoids")]
     Pam,
+    /// Leiden on the graph of the 15 nearest neighbours of every row, or on a given graph, at a drawn resolution.
+    #[doc(alias = "community detection")]
+    Leiden,
+    /// The same with neighbours by the angle between rows.
+    LeidenCosine,
 }
 
 impl BaseKind {
     /// Every base clusterer.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::KMeans,
         Self::KMeansGreedy,
         Self::KMeansRandom,
@@ -69,6 +74,8 @@ impl BaseKind {
         Self::Uspec,
         Self::Splits,
         Self::Pam,
+        Self::Leiden,
+        Self::LeidenCosine,
     ];
 
     /// Its name in a recipe.
@@ -91,6 +98,8 @@ impl BaseKind {
             Self::Uspec => "uspec",
             Self::Splits => "splits",
             Self::Pam => "pam",
+            Self::Leiden => "leiden",
+            Self::LeidenCosine => "leiden-cosine",
         }
     }
 
@@ -106,7 +115,13 @@ impl BaseKind {
                 | Self::Spectral
                 | Self::SpectralDense
                 | Self::SpectralKnn
+                | Self::Leiden
         )
+    }
+
+    /// True where it finds the number of clusters by a resolution ([`Recipe::resolution`](crate::Recipe)) in place of being told it.
+    pub const fn by_resolution(self) -> bool {
+        matches!(self, Self::Leiden | Self::LeidenCosine)
     }
 
     /// True when most of the work serves every k: one tree, one embedding.

@@ -15,7 +15,7 @@ use crate::{Generated, TableView};
 pub fn equal_rows(values: &TableView<'_>) -> Vec<Vec<u32>> {
     let rows = Rows(*values);
     let n = match values {
-        TableView::Groups(_) => 0,
+        TableView::Groups(_) | TableView::Graph(_) => 0,
         _ => values.dim().0,
     };
     let mut order: Vec<(u64, u32)> = (0..n).map(|i| (rows.hash(i), i as u32)).collect();
@@ -59,7 +59,7 @@ impl Rows<'_> {
                 }
                 None => Box::new(std::iter::empty()),
             },
-            TableView::Groups(_) => Box::new(std::iter::empty()),
+            TableView::Groups(_) | TableView::Graph(_) => Box::new(std::iter::empty()),
         };
         Box::new(all.filter(|&(_, x)| x != 0.0))
     }

@@ -2,6 +2,7 @@
 
 use partita_core::{BudgetError, EnsembleError, option};
 use partita_kmeans::KMeansError;
+use partita_leiden::GraphError;
 use partita_linkage::LinkageError;
 use partita_spectral::SpectralError;
 
@@ -113,6 +114,40 @@ pub enum GenerateError {
         /// The limits given.
         gini: Vec<f64>,
     },
+    /// Not resolutions.
+    #[error("'{0}' says no resolutions; write 1, or a range of numbers above 0 such as 0.1..2")]
+    Resolutions(String),
+    /// More clusters than labels can tell apart.
+    #[error(
+        "a base clustering has {clusters} clusters at resolution {resolution}, and {most} are the most; lower {}, or leave out objects \
+         without neighbours",
+        option("resolution")
+    )]
+    TooManyFound {
+        /// Clusters found.
+        clusters: usize,
+        /// Its resolution.
+        resolution: f64,
+        /// The most.
+        most: usize,
+    },
+    /// A base clusterer or a step that no graph can be given to.
+    #[error("{what} cannot be made of a graph; take leiden")]
+    OfGraph {
+        /// The base clusterer, or the step.
+        what: String,
+    },
+    /// A graph without an edge.
+    #[error(
+        "the graph of {vertices} vertices has no edge between two of them: there is nothing to cluster"
+    )]
+    NoEdges {
+        /// Vertices of the graph.
+        vertices: usize,
+    },
+    /// Neighbours make no graph.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
     /// A projection to nothing.
     #[error("a random projection needs at least 1 column")]
     Projection,

@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::plan::{Plan, plan};
 use crate::run_context::Sink;
 use crate::run_plans::{check_groups, run_plans, stays_sparse};
-use crate::spectral;
 use crate::tree::linkage;
 use crate::{BaseKind, BaseSpec, GenerateError, Recipe, TableView, uspec};
+use crate::{leiden, spectral};
 use partita_core::ProgressCounter;
 use partita_kmeans::UNLABELLED;
 
@@ -37,7 +37,7 @@ pub struct Generated {
 pub struct BaseFacts {
     /// Its number in the recipe, from 0.
     pub run: usize,
-    /// Clusters asked for.
+    /// Clusters asked for; where they follow from a resolution, those found.
     pub k: usize,
     /// Clusters found: fewer where there are fewer distinct rows.
     pub clusters: usize,
@@ -110,6 +110,7 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
         }
         // A table that is drawn, and where its values come from.
         TableView::Gaps(_, gaps) => 24 * n * d + 80 * gaps.len(),
+        TableView::Graph(_) => 0,
         _ => 16 * n * d,
     };
     let table = table as u64;
@@ -121,6 +122,7 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
             spectral::bytes(kind, rows as usize, d, recipe.base_k.bounds(n).1)
         }
         BaseKind::Uspec => uspec::bytes(n, spec.runs).div_ceil(threads),
+        kind if kind.by_resolution() => leiden::bytes(values, rows, d as u64),
         BaseKind::Pam => 12 * rows * rows,
         BaseKind::Genie => 8 * (2 * d as u64 + 8) * rows,
         kind if linkage(kind).is_some() => 4 * rows * rows,
@@ -161,13 +163,17 @@ pub(crate) fn assemble(
             .zip(&fit.labels)
             .for_each(|(to, &label)| *to = label);
         let values = (0..fit.clusters).map(|j| j.to_string()).collect();
-        bases.push(BaseClustering::new(
-            format!("{}-{} k={}", plan.kind, plan.run, plan.k),
-            values,
-        ));
+        let by_resolution = plan.kind.by_resolution();
+        let how = if by_resolution {
+            format!("resolution={:.4}", plan.resolution)
+        } else {
+            format!("k={}", plan.k)
+        };
+        let name = format!("{}-{} {how}", plan.kind, plan.run);
+        bases.push(BaseClustering::new(name, values));
         facts.push(BaseFacts {
             run: plan.run,
-            k: plan.k,
+            k: if by_resolution { fit.clusters } else { plan.k },
             clusters: fit.clusters,
             objects: fit
                 .labels

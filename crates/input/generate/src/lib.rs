@@ -18,9 +18,11 @@
 //! | `spectral-knn` | the graph that keeps the 15 nearest neighbours of every row, which are exact | n²·d + 100·n·(30·k + k²) | (1500 + 8·d + 60·k)·n |
 //! | `uspec` | U-SPEC: rows are joined to the nearest 5 of 1000 representatives, whose graph is cut; for very many rows, from a file by blocks too | n·(116·d + 5·k²) + 10⁹ | 30·n and 100 MB a run |
 //! | `pam` | partitioning around medoids: swaps of medoids until none helps | n²·d once, n² a round | 12·n² |
+//! | `leiden`, `leiden-cosine` | Leiden on the exact 15 nearest neighbours, at a drawn resolution that says how many clusters there are | n²·d once, some 500·n a run | (1500 + 8·d)·n |
 //! | `splits` | random hyperplanes until there are k cells | n·d·k at most | n·d |
 //!
-//! Trees, `pam` and `spectral` also take the distances of all pairs in place of a table ([`TableView::Distances`]).
+//! Trees, `pam`, `spectral` and `leiden` also take the distances of all pairs in place of a table ([`TableView::Distances`]), `leiden` a
+//! graph ([`TableView::Graph`]).
 //!
 //! Each may see a share of the objects only; the others have no label in that base clustering. k-means reads sparse
 //! tables as they are, and shares of a table that is larger than memory in groups of rows ([`RowGroups`]), which `uspec` reads group by
@@ -55,12 +57,14 @@ mod generate;
 mod genie;
 mod hartigan_wong;
 mod hot_deck;
+mod leiden;
 mod pairs;
 mod pam;
 mod plan;
 mod preset;
 mod recipe;
 mod resamples;
+mod resolutions;
 mod run_context;
 mod run_plans;
 mod scale;
@@ -79,8 +83,10 @@ pub use generate::{BaseFacts, Generated, bytes, generate};
 pub use hot_deck::HotDeck;
 pub use pairs::Dissimilarity;
 pub use partita_kmeans::sprs;
+pub use partita_leiden::{Graph, GraphError};
 pub use preset::PRESETS;
 pub use recipe::{BaseSpec, Recipe};
 pub use resamples::{Resample, ResampledTable, cluster_resamples};
+pub use resolutions::Resolutions;
 pub use scale::{Scale, scale, scale_by_evidence};
 pub use table_view::{RowGroups, TableView};

@@ -200,6 +200,7 @@ mod tests {
                 kind: crate::BaseKind::Pam,
                 k: 4,
                 gini: 1.0,
+                resolution: 1.0,
                 seed: Seed::new(seed),
                 sample: Seed::new(seed),
                 gaps: Seed::new(seed),

@@ -17,6 +17,8 @@ pub(crate) struct Plan {
     pub(crate) k: usize,
     /// The limit of the Gini index, for `genie`.
     pub(crate) gini: f64,
+    /// The resolution, for `leiden` and `leiden-cosine`.
+    pub(crate) resolution: f64,
     /// Chance of the base clusterer.
     pub(crate) seed: Seed,
     /// Chance of what it sees. Plans with the same kind and the same value see the same.
@@ -58,6 +60,7 @@ pub(crate) fn plan(recipe: &Recipe, objects: usize, seed: Seed) -> Vec<Plan> {
                 kind,
                 k: recipe.base_k.draw(objects, turn, own.child(0)),
                 gini,
+                resolution: recipe.resolution.draw(own.child(3)),
                 seed: own.child(2),
                 sample,
                 gaps: seed.child(u64::MAX).child(sample.number() % TABLES),

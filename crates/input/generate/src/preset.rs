@@ -3,7 +3,7 @@
 use crate::{BaseK, BaseKind, BaseSpec, GenerateError, Recipe, Scale};
 
 /// Names of the recipes that [`Recipe::preset`] knows.
-pub const PRESETS: [&str; 9] = [
+pub const PRESETS: [&str; 10] = [
     "pcc-1",
     "pcc-2",
     "ssce",
@@ -13,6 +13,7 @@ pub const PRESETS: [&str; 9] = [
     "peace-text",
     "u-senc",
     "distances",
+    "graph",
 ];
 
 impl Recipe {
@@ -28,6 +29,7 @@ impl Recipe {
     /// | `peace-2` | the six of `pcc-2`, once with each number | 3 to 10, 15, 20 in turn (Table 1 of PEACE for iris and breast-cancer; of other sets it has others) | 0.9 |
     /// | `peace-text` | 100 k-means by the angle between rows (its ensemble 1a; for 1b take `kmeans-batch:100`) | drawn from ⌈√n/2⌉ to ⌈√n⌉ | all |
     /// | `distances` | 20 each of average, complete and Ward's link, PAM, spectral clustering of nearest neighbours; ours, for distances of all pairs | drawn from ⌈√n/2⌉ to ⌈√n⌉ | 0.9 |
+    /// | `graph` | 100 Leiden, at resolutions drawn from 0.1 to 2; ours, for graphs | as the resolution says | all |
     /// | `u-senc` | 20 U-SPEC (combine them by `hbgf`, as the paper does, or by `lwgp`) | drawn from 20 to 60 | all |
     ///
     /// # Differences from the papers
@@ -95,6 +97,10 @@ impl Recipe {
                     ..Self::default()
                 }
             }
+            "graph" => Self {
+                base: vec![BaseSpec::new(BaseKind::Leiden, 100)],
+                ..all
+            },
             "u-senc" => {
                 let base = vec![BaseSpec::new(BaseKind::Uspec, 20)];
                 Self {
@@ -173,7 +179,7 @@ mod tests {
         let message = Recipe::preset("pcc-3", 2).unwrap_err().to_string();
         assert_eq!(
             message,
-            "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd, peace-2, peace-text, u-senc, distances"
+            "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd, peace-2, peace-text, u-senc, distances, graph"
         );
         assert_eq!(Recipe::preset("kdd", 0), Err(GenerateError::NoClusters));
     }

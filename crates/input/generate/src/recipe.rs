@@ -7,7 +7,7 @@ use partita_core::{Seed, on_one_line};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::{BaseK, BaseKind, GenerateError, Scale};
+use crate::{BaseK, BaseKind, GenerateError, Resolutions, Scale};
 
 /// So many runs of one base clusterer; written `kmeans:60`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +111,9 @@ pub struct Recipe {
     /// about the same size, 1 is single link.
     #[serde(skip_serializing_if = "usual_gini")]
     pub gini: Vec<f64>,
+    /// Resolutions that the runs of `leiden` and `leiden-cosine` draw from: a high one makes more and smaller clusters.
+    #[serde(skip_serializing_if = "Resolutions::are_usual")]
+    pub resolution: Resolutions,
 }
 
 impl Default for Recipe {
@@ -124,6 +127,7 @@ impl Default for Recipe {
             projection: None,
             scale: Scale::Auto,
             gini: USUAL_GINI.to_vec(),
+            resolution: Resolutions::default(),
         }
     }
 }
@@ -198,6 +202,7 @@ impl Recipe {
                 gini: self.gini.clone(),
             });
         }
+        self.resolution.check()?;
         self.base_k.check()?;
         let clusters = self.base_k.bounds(objects).1;
         let rows = self.rows(objects);

@@ -8,6 +8,7 @@ use sprs::CsMatView;
 use crate::base_run::BaseRun;
 use crate::error::Result;
 use crate::genie::genies;
+use crate::leiden::{self, leidens};
 use crate::pam::pam;
 use crate::plan::{Plan, TableSample, check_drawn, drawn};
 use crate::run_context::{RunContext, Sink};
@@ -45,7 +46,10 @@ pub(crate) fn run_plans(
         (sparse, dense) = plans.iter().partition(|plan| start(plan.kind).is_some());
         found = sparsely(values, recipe, &sparse, sink)?;
     }
-    if let TableView::Groups(_) = table {
+    if let TableView::Graph(graph) = table {
+        let one = |plan: &Plan| Ok((plan.run, leiden::run(graph, recipe, plan, sink)?));
+        found = plans.par_iter().map(one).collect::<Result<_>>()?;
+    } else if let TableView::Groups(_) = table {
         let (by_blocks, shares) = of_uspec(&dense);
         found = in_shares(&table, recipe, &shares, budget, sink)?;
         found.extend(uspec(&table, recipe, &by_blocks, sink)?);
@@ -162,10 +166,28 @@ fn check_columns(recipe: &Recipe) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a recipe that needs more than a graph.
+fn check_graph(recipe: &Recipe) -> Result<()> {
+    let other = recipe
+        .base
+        .iter()
+        .find(|spec| spec.kind != BaseKind::Leiden);
+    let what = match other {
+        Some(spec) => spec.kind.name(),
+        None if recipe.alters_columns() => "a projection or a share of the columns",
+        None if !matches!(recipe.scale, Scale::None | Scale::Auto) => "scaling",
+        None => return Ok(()),
+    };
+    Err(GenerateError::OfGraph { what: what.into() })
+}
+
 /// Refuses a recipe that needs all of a table that is read in groups, or columns where there are distances.
 pub(crate) fn check_groups(table: &TableView<'_>, recipe: &Recipe) -> Result<()> {
     if let TableView::Distances(_) = table {
         return check_columns(recipe);
+    }
+    if let TableView::Graph(_) = table {
+        return check_graph(recipe);
     }
     let TableView::Groups(_) = table else {
         return Ok(());
@@ -287,7 +309,11 @@ fn densely(context: &RunContext<'_>, plans: &[&Plan]) -> Result<Numbered> {
         .copied()
         .collect();
     let groups: Vec<&[Plan]> = rest
-        .chunk_by(|a, b| (a.kind, a.sample) == (b.kind, b.sample))
+        .chunk_by(|a, b| {
+            // Of the columns as they are one graph serves every sample.
+            let one_graph = a.kind.by_resolution() && leiden::shares_graph(recipe);
+            a.kind == b.kind && (one_graph || a.sample == b.sample)
+        })
         .collect();
     let made: Vec<Vec<Option<BaseRun>>> = groups
         .par_iter()
@@ -357,6 +383,9 @@ impl RunContext<'_> {
         }
         if plans[0].kind == BaseKind::Pam {
             return Ok(pam(plans, self));
+        }
+        if plans[0].kind.by_resolution() {
+            return leidens(plans, self);
         }
         if plans[0].kind == BaseKind::Genie {
             return genies(plans, self);

@@ -98,6 +98,7 @@ mod tests {
                 kind: BaseKind::Splits,
                 k: 6,
                 gini: 1.0,
+                resolution: 1.0,
                 seed,
                 sample: seed,
                 gaps: seed,

@@ -4,9 +4,9 @@ use partita_core::ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2, s};
 use partita_kmeans::Members;
 use sprs::CsMatView;
 
-use crate::GenerateError;
 use crate::checkpoint_file::{continued, fingerprint};
 use crate::error::Result;
+use crate::{GenerateError, Graph};
 
 /// A table of n objects × d numbers.
 ///
@@ -27,6 +27,8 @@ pub enum TableView<'a> {
     /// columns ([`BaseKind::reads_distances`](crate::BaseKind::reads_distances)).
     #[doc(alias = "precomputed")]
     Distances(ArrayView2<'a, f64>),
+    /// A graph of n vertices in place of columns, for `leiden`.
+    Graph(&'a Graph),
 }
 
 /// A table that is larger than memory, in groups of rows that are not.
@@ -70,6 +72,7 @@ impl<'a> TableView<'a> {
             Self::Dense(values) | Self::Gaps(values, _) | Self::Distances(values) => values.dim(),
             Self::Sparse(values) => values.shape(),
             Self::Groups(values) => values.dim(),
+            Self::Graph(graph) => (graph.vertices(), graph.vertices()),
         }
     }
 
@@ -91,6 +94,7 @@ impl<'a> TableView<'a> {
                     selected[[place, column]] += value;
                 }
             }),
+            Self::Graph(_) => return Err(no_columns()),
             Self::Groups(_) => self.each_group(|first, group| {
                 let places = rows.partition_point(|&row| row < first)..;
                 for (place, &row) in places
@@ -155,6 +159,7 @@ impl<'a> TableView<'a> {
                 values.iter().for_each(|(&value, at)| dense[at] += value);
                 CowArray::from(dense)
             }
+            Self::Graph(_) => return Err(no_columns()),
             Self::Groups(_) => {
                 let mut dense = Array2::zeros(self.dim());
                 self.each_group(|first, rows| {
@@ -219,6 +224,11 @@ impl<'a> TableView<'a> {
                 let wrong = values.iter().find(|(value, _)| !fits(**value));
                 (wrong.map(|(&value, at)| (at, value)), all_equal(*values))
             }
+            Self::Graph(graph) if graph.edges() == 0 => {
+                let vertices = graph.vertices();
+                return Err(GenerateError::NoEdges { vertices });
+            }
+            Self::Graph(_) => (None, false),
             Self::Groups(_) => {
                 let (mut wrong, mut equal, mut first_row) = (None, true, Vec::new());
                 self.each_group(|first, rows| {
@@ -278,6 +288,12 @@ impl<'a> TableView<'a> {
             let words = gaps.iter().flat_map(|gap| [gap.0, gap.1]);
             hash = continued(hash, words.map(u64::from));
         }
+        if let Self::Graph(graph) = self {
+            let words = graph
+                .entries()
+                .flat_map(|(a, b, weight)| [a as u64, b as u64, weight.to_bits()]);
+            return Ok(continued(hash, words));
+        }
         if let Self::Sparse(values) = self {
             let words = values
                 .iter()
@@ -289,6 +305,13 @@ impl<'a> TableView<'a> {
             Ok(())
         })?;
         Ok(hash)
+    }
+}
+
+/// What says that a graph has no columns.
+fn no_columns() -> GenerateError {
+    GenerateError::OfGraph {
+        what: "a table of numbers".into(),
     }
 }
 

@@ -118,6 +118,7 @@ pub use partita::files::{Encode, Impute, ReadOptions, Truth};
 pub use analysis::row_predictor::{PredictedSink, UnknownValues};
 pub use analysis::support::{Judge, Support, SupportInput};
 pub use analysis::update::{Adding, UpdateInput, UpdatePair, Updated};
+pub use input::graph::NamedGraph;
 pub use input::table::{GroupedTable, InputTable, TableInMemory};
 pub use input::weights::{base_weights, base_weights_from, base_weights_of_rows, object_weights};
 pub use output::tree_file::linkage;

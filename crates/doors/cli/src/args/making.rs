@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use partita::generate::{BaseK, BaseSpec, PRESETS, Scale};
+use partita::generate::{BaseK, BaseSpec, PRESETS, Resolutions, Scale};
 
 use partita_app::parse_part;
 
@@ -41,6 +41,10 @@ pub(crate) struct RecipeArgs {
     /// the same size, 1 is single link. [default: 0.1,0.3,0.5,0.7]
     #[arg(long, value_name = "LIMIT,…", value_delimiter = ',')]
     pub(crate) gini: Vec<f64>,
+    /// Resolutions that runs of leiden draw from, evenly in their logarithm: LOW..HIGH or one; a high one makes more and smaller clusters.
+    /// [default: 0.1..2]
+    #[arg(long, value_name = "LOW..HIGH")]
+    pub(crate) resolution: Option<Resolutions>,
     /// Scaling of the columns: none, zscore, minmax, mixed or auto. Mixed is zscore, but columns of two values and categories count less than numbers;
     /// auto is mixed or zscore where a column's standard deviation is more than
     /// 3 times that of the median column. [default: auto; none of a preset that says nothing]
@@ -70,6 +74,7 @@ impl RecipeArgs {
             self.features.is_some(),
             self.projection.is_some(),
             !self.gini.is_empty(),
+            self.resolution.is_some(),
             self.preset.is_some(),
             self.recipe.is_some(),
         ];

@@ -28,6 +28,7 @@ pub(crate) fn recipe(
     recipe.features = args.features.unwrap_or(recipe.features);
     recipe.projection = args.projection.or(recipe.projection);
     recipe.scale = args.scale.unwrap_or(recipe.scale);
+    recipe.resolution = args.resolution.unwrap_or(recipe.resolution);
     if !args.gini.is_empty() {
         recipe.gini.clone_from(&args.gini);
     }

@@ -190,6 +190,10 @@ pub(crate) struct TableReadArgs {
     /// The table has the similarities of all pairs of objects, n × n, 1 of an object to itself: distances are √(2 − 2 s).
     #[arg(long, conflicts_with = "no_distances")]
     pub(crate) similarities: bool,
+    /// The table is a graph: a row an edge, the names of its two ends and its weight (CSV, Parquet, Arrow), or a symmetric sparse matrix
+    /// (NPZ, MTX). Base clusterings are made by Leiden (--preset graph, --resolution).
+    #[arg(long, conflicts_with_all = ["distances", "similarities", "no_distances"])]
+    pub(crate) graph: bool,
     /// The columns are features, though the table looks like distances or similarities of all pairs.
     #[arg(long)]
     pub(crate) no_distances: bool,
@@ -313,12 +317,15 @@ impl TableReadArgs {
 
     /// What a table of n × n numbers is.
     fn pairs(&self) -> Option<PairsOf> {
-        match (self.distances, self.similarities, self.no_distances) {
-            (true, ..) => Some(PairsOf::Distances),
-            (_, true, _) => Some(PairsOf::Similarities),
-            (.., true) => Some(PairsOf::Features),
-            _ => None,
-        }
+        let pairs = [
+            (self.distances, PairsOf::Distances),
+            (self.similarities, PairsOf::Similarities),
+            (self.graph, PairsOf::Graph),
+            (self.no_distances, PairsOf::Features),
+        ];
+        pairs
+            .into_iter()
+            .find_map(|(given, what)| given.then_some(what))
     }
 }
 

@@ -8,7 +8,7 @@ array([0, 0, 0, 1, 1, 1], dtype=int32)
 ``Ensemble`` takes clusterings that exist, ``generate`` makes some of a table, ``consensus`` finds what they agree on; ``choose_k`` says
 how many clusters there are, ``test_clusters`` which are real, ``modes`` whether there is one answer or several; ``align`` gives many runs common columns.
 ``ConsensusClustering`` and ``LabelConsensus`` are estimators of scikit-learn; ``metrics`` compares clusterings, ``plot`` draws results,
-``anndata`` works on AnnData; ``read_table``, ``read_ensemble`` and ``inspect`` read files, ``text`` makes tables of documents; ``scan`` makes an
+``anndata`` works on AnnData, ``sc`` on its graphs of cells; ``read_table``, ``read_ensemble`` and ``inspect`` read files, ``text`` makes tables of documents; ``scan`` makes an
 ensemble of label rows in many files, which workers of ``dask`` or ``spark`` may read. Only NumPy must be installed; other packages are
 imported when they are needed.
 
@@ -24,7 +24,7 @@ The modules in layers; a module imports only from layers above it:
 - ``_align``, ``_modes``: many runs in common columns, and how many answers there are; ``metrics``: comparison of clusterings
 - ``_generate``: base clusterings of a table; ``_result``: results of methods
 - ``_consensus``: the consensus of an ensemble; ``_update``: ensembles that grow; ``plot``: pictures
-- ``_estimators``: scikit-learn; ``anndata``: AnnData
+- ``_estimators``: scikit-learn; ``anndata``: AnnData; ``sc``: graphs of cells
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from partita import anndata, dask, metrics, plot, spark
+from partita import anndata, dask, metrics, plot, sc, spark
 from partita._align import AlignedRuns, RunMode, align
 from partita._choice import ClusterChoice, choose_k, load_choice
 from partita._consensus import consensus, methods, repeat, report
@@ -99,6 +99,7 @@ __all__ = [
     "read_table",
     "repeat",
     "report",
+    "sc",
     "scan",
     "scan_table",
     "spark",

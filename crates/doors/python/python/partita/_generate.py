@@ -40,6 +40,11 @@ def recipe_json(
         given["base_k"] = ",".join(str(k) for k in base_k)
     elif base_k is not None:
         given["base_k"] = str(base_k)
+    resolution = given.get("resolution")
+    if isinstance(resolution, (list, tuple)):
+        given["resolution"] = "..".join(str(float(end)) for end in resolution)
+    elif resolution is not None:
+        given["resolution"] = str(resolution)
     preset = given.pop("preset", preset)
     return _partita.recipe(preset, n_clusters, json_of(given))
 
@@ -54,6 +59,8 @@ def generate(
     features: float | None = None,
     projection: int | None = None,
     gini: Sequence[float] | None = None,
+    resolution: float | tuple[float, float] | None = None,
+    graph: bool = False,
     scale: str | None = None,
     preset: str | None = None,
     n_clusters: int | None = None,
@@ -93,6 +100,11 @@ def generate(
         Random directions that each base clustering sees instead of the columns.
     gini : sequence of float, optional
         Limits of the Gini index of cluster sizes, 0 to 1, which the runs of genie take in turn.
+    resolution : float or pair of float, optional
+        Resolutions that runs of leiden draw from, evenly in their logarithm; from .1 to 2 if not given.
+    graph : bool, optional
+        ``X`` is a SciPy sparse matrix of shape (n, n), the symmetric weights of a graph such as AnnData's ``obsp["connectivities"]``;
+        ``recipe`` is ``"leiden:100"`` on all objects if not given.
     scale : {"none", "zscore", "minmax", "mixed", "auto"}, optional
         Scaling of the columns; "auto" if not given, "none" of a preset that says nothing.
     preset : str, optional
@@ -131,7 +143,11 @@ def generate(
     if obsm is not None and scale is None and preset is None:
         scale = "none"
     parts = {"base_k": base_k, "subsample": subsample, "replacement": replacement, "features": features, "projection": projection}
-    parts.update(scale=scale, gini=None if gini is None else list(gini))
+    parts.update(scale=scale, gini=None if gini is None else list(gini), resolution=resolution)
+    if graph:
+        preset = "graph" if preset is None and not isinstance(recipe, os.PathLike) else preset
+        if not hasattr(X, "tocsr"):
+            raise InputError("graph=True takes a SciPy sparse matrix of shape (n, n); write scipy.sparse.csr_array(X) for an array")
     if isinstance(recipe, os.PathLike):
         if preset is not None:
             raise InputError("a recipe from a file and preset= are two recipes; give one")
@@ -153,7 +169,7 @@ def generate(
                 raise InputError("impute=, obsm= and layer= go with a table in memory; scan_table() takes impute= of a file")
             made = _partita.generate_of_file(str(X.path), X.options, json_text, seed, keep, part, run)
         else:
-            made = _partita.generate(table_of(X, impute=impute, obsm=obsm, layer=layer), json_text, seed, keep, part, run)
+            made = _partita.generate(table_of(X, impute=impute, obsm=obsm, layer=layer), json_text, seed, keep, part, run, graph)
         return Ensemble._of(made)
 
 

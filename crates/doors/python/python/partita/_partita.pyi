@@ -161,7 +161,7 @@ def repeat(
     record: str, methods: list[str] | None, may_differ: bool, how: Run
 ) -> tuple[list[NativeResult], BaseException | None]: ...
 def generate(
-    table: NativeTable, recipe: str, seed: int, part_file: str | None, part: str | None, how: Run
+    table: NativeTable, recipe: str, seed: int, part_file: str | None, part: str | None, how: Run, graph: bool
 ) -> NativeEnsemble: ...
 def generate_of_file(
     path: str, input: str, recipe: str, seed: int, part_file: str | None, part: str | None, how: Run

@@ -30,14 +30,19 @@ def consensus(
         ``obs[key_added]`` gets the labels (categorical), ``obs[key_added + "_agreement"]`` their agreement,
         ``obsm[key_added + "_probabilities"]`` the probabilities where there are some, ``uns[key_added]`` the record as JSON.
     """
-    import pandas as pd
-
     columns = dict(zip(*bases_of_frame("adata.obs", adata.obs, keys, ())))
     result = _consensus(Ensemble(columns, objects=list(adata.obs_names)), n_clusters, one_method(method), **arguments)
+    write(adata, result, key_added, keys=list(columns))
+    return result
+
+
+def write(adata: Any, result: ConsensusResult, key_added: str, **made_of: Any) -> None:
+    """Writes a result and what it is made of under this key, as :func:`consensus` says."""
+    import pandas as pd
+
     names = [str(label) for label in range(len(result.sizes_))]
     adata.obs[key_added] = pd.Categorical.from_codes(result.labels_, names)
     adata.obs[f"{key_added}_agreement"] = result.agreement_
     if result.probabilities_ is not None:
         adata.obsm[f"{key_added}_probabilities"] = result.probabilities_
-    adata.uns[key_added] = {"keys": list(columns), "method": result.method, "record": json.dumps(result.record_)}
-    return result
+    adata.uns[key_added] = {**made_of, "method": result.method, "record": json.dumps(result.record_)}

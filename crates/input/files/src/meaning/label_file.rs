@@ -222,7 +222,11 @@ fn from_columns(
 }
 
 /// Items of all groups.
-fn read_all(reader: &dyn Reader, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>> {
+pub(crate) fn read_all(
+    reader: &dyn Reader,
+    wanted: &[(usize, Form)],
+    limit: &Limit,
+) -> Result<Vec<Column>> {
     let mut read = reader.read(0, wanted, limit)?;
     for group in 1..reader.extent(0)?.count() {
         for (all, more) in read.iter_mut().zip(reader.read(group, wanted, limit)?) {

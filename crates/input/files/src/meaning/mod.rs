@@ -3,6 +3,7 @@
 pub(crate) mod base_columns;
 pub(crate) mod column_facts;
 mod complaints;
+pub(crate) mod edge_list;
 pub(crate) mod ensemble;
 mod feature_columns;
 mod features;

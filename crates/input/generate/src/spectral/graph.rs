@@ -15,26 +15,31 @@ const COLUMNS: usize = 16;
 /// D^−½ A D^−½ by rows: (column, value), columns rising.
 pub(super) struct Graph(Vec<Vec<(u32, f64)>>);
 
+/// Affinities of the pairs in which either is among the nearest of the other, by rows: (column, value), columns rising.
+pub(crate) fn affinities(near: &[Near]) -> Vec<Vec<(u32, f64)>> {
+    let mut lines: Vec<Vec<(u32, f64)>> = vec![Vec::new(); near.len()];
+    for (i, Near { others, scale }) in near.iter().enumerate() {
+        for &(square, j) in others {
+            let other = &near[j as usize];
+            let affinity = (-square / (scale * other.scale)).exp();
+            // A pair that both keep is written by the smaller of the two.
+            let twice = (j as usize) < i && other.keeps(i as u32);
+            if !twice && affinity > 0.0 {
+                lines[i].push((j, affinity));
+                lines[j as usize].push((i as u32, affinity));
+            }
+        }
+    }
+    lines
+        .iter_mut()
+        .for_each(|line| line.sort_unstable_by_key(|&(j, _)| j));
+    lines
+}
+
 impl Graph {
     /// Keeps the pairs in which either is among the nearest of the other.
     pub(super) fn new(near: &[Near]) -> Self {
-        let mut lines: Vec<Vec<(u32, f64)>> = vec![Vec::new(); near.len()];
-        for (i, Near { others, scale }) in near.iter().enumerate() {
-            for &(square, j) in others {
-                let other = &near[j as usize];
-                let affinity = (-square / (scale * other.scale)).exp();
-                // A pair that both keep is written by the smaller of the two.
-                let twice = (j as usize) < i && other.keeps(i as u32);
-                if !twice && affinity > 0.0 {
-                    lines[i].push((j, affinity));
-                    lines[j as usize].push((i as u32, affinity));
-                }
-            }
-        }
-        lines
-            .iter_mut()
-            .for_each(|line| line.sort_unstable_by_key(|&(j, _)| j));
-        Self(lines).normalised()
+        Self(affinities(near)).normalised()
     }
 
     fn normalised(mut self) -> Self {

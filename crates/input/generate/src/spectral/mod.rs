@@ -12,7 +12,7 @@
 //! number of rows.
 
 mod graph;
-mod nearest;
+pub(crate) mod nearest;
 
 use partita_core::ndarray::{Array2, Axis, s};
 use partita_core::{ProgressCounter, Seed, Stopped};
@@ -25,13 +25,14 @@ use crate::error::Result;
 use crate::plan::Plan;
 use crate::run_context::RunContext;
 use graph::Graph;
+pub(crate) use graph::affinities;
 use nearest::{Near, nearest_of_distances, nearest_others};
 
 /// Up to so many rows `spectral` keeps all pairs.
 const DENSE_ROWS: usize = 2000;
 
 /// Neighbours kept for each row of a sparse graph.
-const NEIGHBOURS: usize = 15;
+pub(crate) const NEIGHBOURS: usize = 15;
 
 /// Starts of k-means on the embedding; the best is kept.
 const RESTARTS: u64 = 10;

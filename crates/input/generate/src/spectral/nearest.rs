@@ -12,16 +12,16 @@ const SCALE_NEIGHBOUR: usize = 7;
 const PANEL: usize = 32;
 
 /// The nearest others of a row, and its scale.
-pub(super) struct Near {
+pub(crate) struct Near {
     /// Squared distances and numbers, numbers rising. Of equal distances the smaller number is nearer.
-    pub(super) others: Vec<(f64, u32)>,
+    pub(crate) others: Vec<(f64, u32)>,
     /// The distance of the 7th nearest other that is no copy of the row; 1 where there are copies only.
-    pub(super) scale: f64,
+    pub(crate) scale: f64,
 }
 
 impl Near {
     /// Whether a row is among the nearest.
-    pub(super) fn keeps(&self, row: u32) -> bool {
+    pub(crate) fn keeps(&self, row: u32) -> bool {
         self.others
             .binary_search_by_key(&row, |&(_, other)| other)
             .is_ok()
@@ -32,7 +32,7 @@ impl Near {
 ///
 /// # Cost
 /// O(n²·d) time; 8·n·d bytes, 16·n a thread and 16·keep·n.
-pub(super) fn nearest_others(
+pub(crate) fn nearest_others(
     rows: &Array2<f64>,
     keep: usize,
     progress: &ProgressCounter<'_>,
@@ -68,7 +68,7 @@ pub(super) fn nearest_others(
 }
 
 /// The same by distances of all pairs, n × n.
-pub(super) fn nearest_of_distances(
+pub(crate) fn nearest_of_distances(
     distances: &Array2<f64>,
     keep: usize,
     progress: &ProgressCounter<'_>,

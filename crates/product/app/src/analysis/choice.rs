@@ -51,6 +51,11 @@ pub fn choose_of_table(
     source: &Path,
     observer: &dyn Observer,
 ) -> Result<TableChoice, AppError> {
+    if let InputTable::Graph(_) = table {
+        let reason = "numbers of clusters are tried on columns, and a graph has none; name the number, leave it to the method, or make an \
+                      ensemble of the graph and look for the number in that";
+        return Err(AppError::content(source, reason));
+    }
     let wrong = |error: SelectError| AppError::Select {
         input: source.into(),
         source: error,

@@ -131,6 +131,8 @@ pub enum PairsOf {
     Distances,
     /// Similarities of all pairs of objects, 1 of an object to itself.
     Similarities,
+    /// A graph in place of a table: a list of edges, or the symmetric matrix of their weights.
+    Graph,
     /// Features, whose columns happen to be as many as the objects.
     Features,
 }
@@ -448,9 +450,9 @@ impl TableInput {
         !self.filter_labels.is_empty() || self.max_per_label.is_some()
     }
 
-    /// Whether it has distances or similarities of all pairs in place of columns.
+    /// Whether it has distances or similarities of all pairs, or a graph, in place of columns.
     pub fn of_pairs(&self) -> bool {
-        matches!(self.pairs, Some(PairsOf::Distances | PairsOf::Similarities))
+        self.pairs.is_some_and(|pairs| pairs != PairsOf::Features)
     }
 
     /// The number of clusters where nobody says it: it is looked for among columns, where there are some.
@@ -464,7 +466,11 @@ impl TableInput {
 
     /// The preset of base clusterings where nobody says how they are made; none for the default recipe.
     pub fn usual_preset(&self) -> Option<&'static str> {
-        self.of_pairs().then_some("distances")
+        match self.pairs? {
+            PairsOf::Distances | PairsOf::Similarities => Some("distances"),
+            PairsOf::Graph => Some("graph"),
+            PairsOf::Features => None,
+        }
     }
 }
 

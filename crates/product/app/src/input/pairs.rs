@@ -60,7 +60,7 @@ pub(crate) fn distances(
     let (what, own) = match asked {
         Some(PairsOf::Distances) => ("distances", 0.0),
         Some(PairsOf::Similarities) => ("similarities", 1.0),
-        Some(PairsOf::Features) => return Ok(None),
+        Some(PairsOf::Features | PairsOf::Graph) => return Ok(None),
         None => return undecided(file, table).map(|()| None),
     };
     check(table, what, own).map_err(|why| {

@@ -7,6 +7,7 @@ use partita::{Features, MemoryBudget, Seed};
 
 use crate::error::AppError;
 use crate::experiment::description::{PairsOf, TableInput};
+use crate::input::graph::NamedGraph;
 use crate::input::input_notes::say_roles;
 use crate::input::label_like::label_like_columns;
 use crate::input::pairs::distances;
@@ -27,6 +28,8 @@ pub enum InputTable<'a> {
     View(TableInMemory<'a>),
     /// Distances of all pairs of objects, n × n, in place of features.
     Distances(Table),
+    /// A graph in place of features.
+    Graph(NamedGraph),
 }
 
 /// A table that a program holds.
@@ -84,6 +87,9 @@ impl InputTable<'static> {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<(Self, Roles), AppError> {
+        if input.pairs == Some(PairsOf::Graph) {
+            return Self::load_dense(input, budget, seed, observer);
+        }
         // Means of columns are those of all rows, which are then read whole.
         let groups = input
             .read
@@ -128,6 +134,14 @@ impl InputTable<'static> {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<(Self, Roles), AppError> {
+        if input.pairs == Some(PairsOf::Graph) {
+            let graph = NamedGraph::read(input, budget)?;
+            let roles = Roles {
+                objects: graph.graph.vertices() as u64,
+                ..Roles::default()
+            };
+            return Ok((Self::Graph(graph), roles));
+        }
         let (table, roles) = files::load_table(&input.file, &input.options(budget))?;
         say_roles(&input.file, &roles, observer);
         if let Some(values) = distances(&input.file, &table, input.pairs)? {
@@ -189,6 +203,7 @@ impl InputTable<'_> {
             Self::Groups(table) => TableView::Groups(&**table),
             Self::View(table) => with_gaps(table.values, &table.gaps),
             Self::Distances(table) => TableView::Distances(table.values.view()),
+            Self::Graph(graph) => TableView::Graph(&graph.graph),
         }
     }
 
@@ -208,6 +223,7 @@ impl InputTable<'_> {
             Self::Sparse(table) => table.object_names.as_ref(),
             Self::Groups(table) => table.0.object_names.as_ref(),
             Self::View(table) => table.object_names.as_ref(),
+            Self::Graph(graph) => graph.object_names.as_ref(),
         }
     }
 
@@ -218,6 +234,7 @@ impl InputTable<'_> {
             Self::Sparse(table) => table.label.as_ref(),
             Self::Groups(table) => table.0.label.as_ref(),
             Self::View(table) => table.label.as_ref(),
+            Self::Graph(_) => None,
         }
     }
 
@@ -247,6 +264,7 @@ impl InputTable<'_> {
             Self::Sparse(table) => table.label.take(),
             Self::Groups(table) => table.0.label.take(),
             Self::View(table) => table.label.take(),
+            Self::Graph(_) => None,
         }
     }
 }
