@@ -21,7 +21,7 @@
 //! # Ok::<(), partita_leiden::GraphError>(())
 //! ```
 //!
-//! Of the crates there are, leiden-rs 0.8 was tried (modularity .3 to 5 % below leidenalg's best of 10 runs), rune-leiden and
+//! Of the crates there are, leiden-rs 0.8 was tried (modularity .2 to 5 % below leidenalg's best of 10 runs), rune-leiden and
 //! sdivi-detection were read about (no CPM or no graph that many runs share); none is stopped from outside.
 
 #![forbid(unsafe_code)]
