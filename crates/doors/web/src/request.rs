@@ -137,10 +137,7 @@ impl Reading {
             return Ok(labels);
         }
         let kind = || FileKind::of(first, &self.read()?);
-        Ok(
-            self.files.len() > 1
-                || matches!(kind()?, FileKind::Ensemble(..)),
-        )
+        Ok(self.files.len() > 1 || matches!(kind()?, FileKind::Ensemble(..)))
     }
 }
 

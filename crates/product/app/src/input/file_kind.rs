@@ -69,10 +69,8 @@ impl FileKind {
             {
                 Ok(Self::Ensemble(Box::new(loaded), roles))
             }
-            // Categories beside measurements are a table, unless they are called as clusterings are.
-            Ok((_, roles)) if roles.left_out_measurements() && !roles.names_clusterings() => {
-                Ok(Self::Table)
-            }
+            // Words beside measurements.
+            Ok((_, roles)) if roles.left_out_measurements() => Ok(Self::Table),
             Ok((loaded, roles)) if looks_like_labels(&loaded.ensemble) => {
                 let labels = has_words(&loaded.ensemble) || roles.names_clusterings();
                 let loaded = Box::new(loaded);
@@ -183,11 +181,11 @@ mod tests {
         assert_eq!(kind("a,b\nx,10\nx,30\ny,10\ny,70\n"), "table");
         assert_eq!(kind("a,b\n0,1\n0,2\n1,1\n1,2\n"), "either");
         assert_eq!(kind("a,leiden_1\n0,1\n0,2\n1,1\n1,2\n"), "ensemble");
-        let rows = |first: &str| {
-            let rows = (0..40).map(|row| format!("p{row},{row}.5,{}\n", ["x", "y"][row % 2]));
-            format!("id,height,{first}\n{}", rows.collect::<String>())
-        };
-        assert_eq!(kind(&rows("colour")), "table");
-        assert_eq!(kind(&rows("louvain")), "ensemble");
+        let rows = (0..40).map(|row| match row % 9 {
+            0 => format!("p{row},,x\n"),
+            _ => format!("p{row},{row}.5,{}\n", ["x", "y"][row % 2]),
+        });
+        let gaps = format!("id,height,colour\n{}", rows.collect::<String>());
+        assert_eq!(kind(&gaps), "table");
     }
 }
