@@ -386,7 +386,7 @@ pub(crate) struct DoctorArgs {
 #[command(after_help = "\
 Examples:
   partita synth half-rings -n 400 --seed 1 -o half-rings.csv
-  partita synth pcc-gaussians --ensemble drawn.npz --soft truth.csv -o t.csv
+  partita synth pcc-gaussians --ensemble drawn.npz --soft shares.csv -o g.csv
   partita synth --list")]
 pub(crate) struct SynthArgs {
     /// The family to draw from; --list shows them.
