@@ -24,7 +24,8 @@ The modules in layers; a module imports only from layers above it:
 - ``_align``, ``_modes``: many runs in common columns, and how many answers there are; ``metrics``: comparison of clusterings
 - ``_generate``: base clusterings of a table; ``_result``: results of methods
 - ``_consensus``: the consensus of an ensemble; ``_update``: ensembles that grow; ``plot``: pictures
-- ``_estimators``: scikit-learn; ``anndata``: AnnData; ``sc``: graphs of cells
+- ``_estimators``: scikit-learn; ``anndata``: AnnData
+- ``sc``: graphs of cells
 """
 
 from __future__ import annotations
