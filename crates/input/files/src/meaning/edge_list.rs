@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use partita_core::option;
+
 use super::label_file::read_all;
 use super::read_options::ReadOptions;
+use super::roles::find_all;
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, Result, shown};
 use crate::format::reader::{Column, Form, Layout, Limit};
@@ -19,8 +22,8 @@ pub struct EdgeList {
     pub edges: Vec<(usize, usize, f64)>,
 }
 
-/// Reads edges: a row each, of two columns, the ends, or of three, the third the weight, whatever they are called. A name that is written
-/// alike in both columns is one vertex.
+/// Reads edges: a row each, of two columns, the ends, or of three, the third the weight, whatever they are called; `only` and `skip` say which of
+/// more. A name that is written alike in both columns is one vertex.
 ///
 /// # Errors
 /// [`FileError`] for other columns, for an end that is missing and for a weight that is no number.
@@ -29,19 +32,27 @@ pub struct EdgeList {
 /// O(m log n) time; about 60 bytes an edge.
 pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeList, FileError> {
     let reader = format::open_reader(FORMATS, path, &options.open_options())?;
-    let columns = reader.names().len();
-    if reader.items().layout != Layout::Columns || !(2..=3).contains(&columns) {
+    let only = find_all(path, reader.names(), &options.only)?;
+    let skip = find_all(path, reader.names(), &options.skip)?;
+    let columns: Vec<usize> = (0..reader.names().len())
+        .filter(|at| (only.is_empty() || only.contains(at)) && !skip.contains(at))
+        .collect();
+    if reader.items().layout != Layout::Columns || !(2..=3).contains(&columns.len()) {
         let reason = format!(
-            " is no list of edges: it has {columns} columns; write the two ends of an edge in a row, and its weight behind them where there is one"
+            " is no list of edges: it has {} columns; an edge is a row of its two ends, and its weight behind them where there is one ({} or {} settles it)",
+            columns.len(),
+            option("only"),
+            option("skip")
         );
         return Err(FileError::content(path, reason));
     }
-    let wanted = [(0, Form::Labels), (1, Form::Labels), (2, Form::Text)];
+    let forms = [Form::Labels, Form::Labels, Form::Text];
+    let wanted: Vec<(usize, Form)> = columns.into_iter().zip(forms).collect();
     let limit = Limit {
         bytes_per_row: 40,
         ..Limit::new(options.budget, "the edges", "raise the limit")
     };
-    let read = read_all(&*reader, &wanted[..columns], &limit)?;
+    let read = read_all(&*reader, &wanted, &limit)?;
     let mut read = read.into_iter();
     let ends: Vec<Dictionary> = read.by_ref().take(2).map(Column::into_dictionary).collect();
     let mut names: Vec<&str> = ends
@@ -101,10 +112,14 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<EdgeList, String> {
+        read_by(text, &ReadOptions::default())
+    }
+
+    fn read_by(text: &str, options: &ReadOptions) -> Result<EdgeList, String> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("edges.csv");
         std::fs::write(&file, text).unwrap();
-        read_edges(&file, &ReadOptions::default()).map_err(|error| error.to_string())
+        read_edges(&file, options).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -122,6 +137,10 @@ mod tests {
     fn what_is_no_edge_is_refused() {
         let says = |text: &str| read(text).unwrap_err();
         assert!(says("a,b,c,d\n1,2,3,4\n").contains("4 columns"));
+        let mut options = ReadOptions::default();
+        options.skip = vec!["kind".into()];
+        let found = read_by("kind,a,b,w\nx,1,2,3\n", &options).unwrap();
+        assert_eq!(found.edges, [(0, 1, 3.0)]);
         assert!(says("a,b,w\n1,,3\n").contains("row 1: an edge has two ends"));
         assert!(says("a,b,w\nx,y,3\nx,z,much\n").contains("row 2: 'much' is no weight"));
     }
