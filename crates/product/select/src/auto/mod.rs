@@ -10,7 +10,6 @@ use partita_generate::{
 };
 use partita_metrics::DensityValidity;
 use partita_significance::{GapTestSettings, SignificanceError, gap_test};
-use rand::RngExt as _;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -54,10 +53,6 @@ const NEIGHBOURS: usize = 5;
 
 /// Components that hold this share of the variance are looked at by Gaussians.
 const VARIANCE: f64 = 0.9;
-
-/// The part of a step over which values are spread to rate clusters: with all of it half of the tables of answers with groups would be told as one
-/// cluster, with none of it tables of zeros and ones fall into as many clusters as are looked at.
-const SPREAD: f64 = 0.5;
 
 /// Objects beyond which k-means learns from batches, and has fewer clusters.
 const MANY_OBJECTS: usize = 100_000;
@@ -132,8 +127,6 @@ pub struct AutoRow {
 /// classification likelihood, nats an object). Likelihood and silhouette both grow when clusters that are no Gaussians are cut into pieces; the
 /// silhouette counts against, so that what is left is what Gaussians explain beyond compactness.
 ///
-/// Where values of a column repeat (answers from 1 to 5, counts, zeros and ones), clusters are rated by values spread over half of the smallest step.
-///
 /// There are several clusters if, for some K up to 8, [neighbouring clusters have a gap between them](gap_test) at the level .05; or if, with no
 /// cluster of less than 5 % of the objects, clusters lie further from each other than they are torn (validity above −0.1), or k-means has a
 /// stable deep cut (stability · cut above 1.5; on a line both). Else the answer is 1.
@@ -169,11 +162,8 @@ pub fn choose_recipe<'a>(
     if !gaps.is_empty() {
         values = HotDeck::new(values.view(), &gaps).draw(seed.child(6));
     }
-    let scaled = scale(values.view(), how);
-    let rated = unrounded(&scaled, seed.child(7));
     let look = Look {
-        values: &scaled,
-        rated: &rated,
+        values: &scale(values.view(), how),
         gaps: &gaps,
         how,
         of: n,
@@ -207,10 +197,8 @@ pub fn choose_recipe<'a>(
 
 /// A table that is looked at.
 struct Look<'a> {
-    /// The objects looked at, scaled, with one draw of values for gaps: base clusterings are of these.
+    /// The objects looked at, scaled, with one draw of values for gaps.
     values: &'a Array2<f64>,
-    /// The same, values that repeat spread over a part of their steps: clusters are rated by these.
-    rated: &'a Array2<f64>,
     gaps: &'a [(u32, u32)],
     /// How they were scaled.
     how: Scale,
@@ -253,7 +241,7 @@ impl Look<'_> {
             .filter(|(_, clusters)| !clusters.is_empty())
             .collect();
         let progress = ProgressCounter::new(self.monitor, trials.len() as u64 * CANDIDATE);
-        let criteria = Criteria::new(self.rated.view())?;
+        let criteria = Criteria::new(self.values.view())?;
         let each = trials
             .par_iter()
             .enumerate()
@@ -452,8 +440,9 @@ impl Trial<'_> {
     ) -> Result<Option<f64>, SelectError> {
         let labels: Vec<Option<u32>> = partition.labels().iter().copied().map(Some).collect();
         let settings = GapTestSettings::default();
+        let values = self.look.values.view();
         let found = match gap_test(
-            self.look.rated.view(),
+            values,
             &labels,
             self.seed.child(3),
             &settings,
@@ -469,27 +458,6 @@ impl Trial<'_> {
             .reduce(f64::min)
             .or_else(|| found.nodes.last().map(|node| node.p)))
     }
-}
-
-/// The values, those of a column that repeats some spread over a part of the step they were rounded to, the smallest difference between two of them:
-/// rows that are equal because of rounding would be the best of clusters.
-fn unrounded(values: &Array2<f64>, seed: Seed) -> Array2<f64> {
-    let mut values = values.clone();
-    for (at, mut column) in values.columns_mut().into_iter().enumerate() {
-        let mut sorted = column.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        sorted.dedup();
-        let steps = sorted.windows(2).map(|pair| pair[1] - pair[0]);
-        let step = steps.fold(f64::INFINITY, f64::min);
-        if sorted.len() == column.len() || !step.is_finite() {
-            continue;
-        }
-        let mut rng = seed.child(at as u64).rng();
-        for value in &mut column {
-            *value += SPREAD * step * (rng.random::<f64>() - 0.5);
-        }
-    }
-    values
 }
 
 /// The mean silhouette of rows, distances taken to the means of clusters: (b − a) / max(a, b), a to the own mean, b to the nearest other one.
@@ -614,27 +582,6 @@ mod tests {
         assert!(overruled(0.01, -0.1, 1.4, true), "a gap");
         assert!(overruled(0.1, 0.1, 1.4, false), "separated");
         assert!(overruled(0.1, -0.1, 1.6, false), "a deep stable cut");
-    }
-
-    #[test]
-    fn answers_of_yes_and_no_are_no_clusters_for_being_equal() {
-        let of = |groups: usize, seed: u64| {
-            let mut rng = Seed::new(seed).rng();
-            let likely = Array2::from_shape_fn((groups, 12), |_| match groups {
-                1 => rng.random::<f64>(),
-                _ => [0.1, 0.9][rng.random_range(0..2)],
-            });
-            let answers = Array2::from_shape_fn((300, 12), |(object, column)| {
-                f64::from(u8::from(
-                    rng.random::<f64>() < likely[[object % groups, column]],
-                ))
-            });
-            let (range, budget) = ((2, None), MemoryBudget::UNLIMITED);
-            let seed = Seed::new(seed);
-            choose_recipe(answers.view(), range, Scale::Auto, seed, budget, &Silent).unwrap()
-        };
-        let found = [(1, 2), (3, 1), (3, 2)].map(|(groups, seed)| of(groups, seed).clusters);
-        assert_eq!(found, [1, 3, 3]);
     }
 
     #[test]
