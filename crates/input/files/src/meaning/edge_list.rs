@@ -137,8 +137,10 @@ mod tests {
     fn what_is_no_edge_is_refused() {
         let says = |text: &str| read(text).unwrap_err();
         assert!(says("a,b,c,d\n1,2,3,4\n").contains("4 columns"));
-        let mut options = ReadOptions::default();
-        options.skip = vec!["kind".into()];
+        let options = ReadOptions {
+            skip: vec!["kind".into()],
+            ..ReadOptions::default()
+        };
         let found = read_by("kind,a,b,w\nx,1,2,3\n", &options).unwrap();
         assert_eq!(found.edges, [(0, 1, 3.0)]);
         assert!(says("a,b,w\n1,,3\n").contains("row 1: an edge has two ends"));
