@@ -39,7 +39,8 @@ impl Resolutions {
 
     pub(crate) fn draw(self, seed: Seed) -> f64 {
         let share = seed.rng().random::<f64>();
-        self.low * (self.high / self.low).powf(share)
+        let drawn = self.low.powf(1.0 - share) * self.high.powf(share);
+        drawn.clamp(self.low, self.high)
     }
 
     pub(crate) fn check(self) -> Result<()> {
@@ -119,5 +120,10 @@ mod tests {
         assert!(draws.iter().all(|draw| (0.1..=10.0).contains(draw)));
         let below = draws.iter().filter(|&&draw| draw < 1.0).count();
         assert!((160..240).contains(&below), "{below}");
+        for extreme in ["1e-308..1e308", "0.3"] {
+            let range: Resolutions = extreme.parse().unwrap();
+            let drawn = range.draw(Seed::new(1));
+            assert!((range.low..=range.high).contains(&drawn), "{drawn}");
+        }
     }
 }
