@@ -1,4 +1,5 @@
-"""Tables whose values repeat: answers from 1 to 3, 5 or 7, yes and no, counts, rounded numbers, numbers beside yes and no.
+"""Tables whose values repeat: answers from 1 to 3, 5 or 7, with a factor behind them too, yes and no, counts, rare counts of objects that differ
+in how much they count, rounded numbers, numbers beside yes and no.
 
 `python repeated_values.py FOLDER SEED COUNT` writes CSV files without a header, the cluster in the last column; every fourth table of a kind has one
 cluster. Objects 60 to 800, columns 3 to 14, clusters 2 to 6. `cargo xtask bench shapes -- tables FOLDER` scores the choice on them.
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-KINDS = ["of-3", "of-5", "of-7", "yes-no", "few-yes-no", "counts", "rounded", "mixed"]
+KINDS = ["of-3", "of-5", "of-7", "yes-no", "few-yes-no", "counts", "rounded", "mixed", "factor", "rare-counts"]
 
 
 def table(kind: str, clusters: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -31,6 +32,11 @@ def table(kind: str, clusters: int, random: np.random.Generator) -> tuple[np.nda
         values = answers(columns, [0.1, 0.9])
     elif kind == "counts":
         values = random.poisson(random.gamma(1, 8, (clusters, columns))[of])
+    elif kind == "rare-counts":
+        values = random.poisson(random.gamma(0.5, 2.5, (clusters, columns))[of] * random.gamma(2, 0.5, (objects, 1)))
+    elif kind == "factor":
+        one = random.normal(0, 1, (objects, 1)) * random.uniform(0.3, 1.2, columns)
+        values = np.clip(np.round(3 + random.normal(0, 1.3, (clusters, columns))[of] + one + 0.6 * noise), 1, 5)
     elif kind == "rounded":
         values = np.round(random.normal(0, 2.2, (clusters, columns))[of] + noise)
     else:

@@ -1,7 +1,7 @@
 //! Integrated classification likelihood: how well one Gaussian a cluster explains a table.
 
 use partita_core::Partition;
-use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
+use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 
 /// Columns that are looked at, from the first: every further one costs two free numbers a cluster and more.
 const COLUMNS: usize = 12;
@@ -10,98 +10,147 @@ const COLUMNS: usize = 12;
 /// cluster without end.
 const LEAST: f64 = 1e-3;
 
-/// The integrated classification likelihood (ICL) of a partition of table rows (n × d, columns uncorrelated over all rows), in nats an
-/// object: the logarithm of the likelihood of the rows and their clusters under one Gaussian a cluster, less the penalty of BIC for every
-/// free number. The covariances that give most are taken: spherical, along the columns or free, each the same in all clusters or its own
-/// for each (free ones where every cluster has more than d objects).
+/// What one Gaussian a cluster explains of a table (n × d), as the integrated classification likelihood (ICL): the logarithm of the likelihood
+/// of the rows and their clusters under one Gaussian a cluster, less the penalty of BIC for every free number. The covariances that give most
+/// are taken: spherical, along the principal components or free, each the same in all clusters or its own for each (free ones where every
+/// cluster has more than d objects).
 ///
 /// ```text
-/// ICL = ( Σ_c n_c ( ln(n_c / n) − ½ ln det(2πe S_c) ) − ½ p ln n ) / n
+/// ICL = ( Σ_c n_c ( ln(n_c / n) − ½ ln det(2πe (S_c + R)) ) − ½ p ln n ) / n
 /// ```
 /// Two halves of a box explain it no better than the box: the entropy of the sizes takes what smaller clusters gain. Clusters that are
 /// no Gaussians (rings, arcs) are explained better the more pieces they are cut into.
 ///
-/// # Cost
-/// O(n d² + K d³), d at most 12: of more columns the first.
+/// R is the variance that recording takes away: a value that is one of few stands for all between it and the next, which vary by h² / 12, h the
+/// [step](step) of its column (Sheppard's correction). Without it rows of zeros and ones that are equal are the best of clusters; with it a
+/// column of yes and no that a cluster settles gains about ln 2, its entropy. Of measured numbers h is next to nothing.
 ///
 /// # References
 /// C. Biernacki, G. Celeux, G. Govaert: Assessing a mixture model for clustering with the integrated completed likelihood, IEEE
 /// TPAMI 22, 2000; the covariance models are EII, VII, EEI, VVI, EEE and VVV of G. Celeux, G. Govaert: Gaussian parsimonious clustering
-/// models, Pattern Recognition 28, 1995.
-pub(crate) fn classification_likelihood(table: ArrayView2<'_, f64>, partition: &Partition) -> f64 {
-    let table = table.slice(s![.., ..table.ncols().min(COLUMNS)]);
-    let (n, d) = (table.nrows() as f64, table.ncols() as f64);
-    let mut members: Vec<Vec<usize>> = vec![Vec::new(); partition.clusters()];
-    partition
-        .labels()
-        .iter()
-        .enumerate()
-        .for_each(|(object, &label)| members[label as usize].push(object));
-    members.retain(|members| !members.is_empty());
-    let k = members.len() as f64;
-    let floor = LEAST
-        * table
-            .var_axis(Axis(0), 0.0)
-            .mean()
-            .unwrap_or(0.0)
-            .max(f64::MIN_POSITIVE);
-    let shares: Vec<f64> = members
-        .iter()
-        .map(|members| members.len() as f64 / n)
-        .collect();
-    let scatters: Vec<Array2<f64>> = members
-        .iter()
-        .map(|members| covariance(table.select(Axis(0), members), floor))
-        .collect();
-    let mut within = Array2::zeros((table.ncols(), table.ncols()));
-    scatters
-        .iter()
-        .zip(&shares)
-        .for_each(|(scatter, &share)| within.scaled_add(share, scatter));
-
-    let sphere = |matrix: &Array2<f64>| d * (matrix.diag().sum() / d).ln();
-    let columns = |matrix: &Array2<f64>| matrix.diag().mapv(f64::ln).sum();
-    let own = |of: &dyn Fn(&Array2<f64>) -> f64| {
-        scatters
-            .iter()
-            .zip(&shares)
-            .map(|(scatter, share)| share * of(scatter))
-            .sum::<f64>()
-    };
-    let free = d * (d + 1.0) / 2.0;
-    let mut models = vec![
-        (sphere(&within), 1.0),
-        (own(&sphere), k),
-        (columns(&within), d),
-        (own(&columns), k * d),
-        (log_determinant(within.clone()), free),
-    ];
-    if members.iter().all(|members| members.len() > table.ncols()) {
-        models.push((own(&|scatter| log_determinant(scatter.clone())), k * free));
-    }
-    let entropy: f64 = shares.iter().map(|share| share * share.ln()).sum();
-    let constant = d * (1.0 + std::f64::consts::TAU.ln());
-    let icl = |(log_volume, numbers): (f64, f64)| {
-        entropy - 0.5 * (constant + log_volume) - 0.5 * (k - 1.0 + k * d + numbers) * n.ln() / n
-    };
-    models
-        .into_iter()
-        .map(icl)
-        .fold(f64::NEG_INFINITY, f64::max)
+/// models, Pattern Recognition 28, 1995. W. F. Sheppard: On the calculation of the most probable values of frequency-constants for data
+/// arranged according to equidistant divisions of a scale, Proc. London Math. Soc. 29, 1898.
+pub(crate) struct ClassificationLikelihood {
+    /// n × d, d at most 12: principal components.
+    components: Array2<f64>,
+    /// R, with the least variance of a column inside a cluster on its diagonal: d × d.
+    recording: Array2<f64>,
+    /// ICL of all rows as one cluster.
+    one: f64,
 }
 
-/// The covariance of rows about their mean, with a floor under every variance.
-fn covariance(mut rows: Array2<f64>, floor: f64) -> Array2<f64> {
+impl ClassificationLikelihood {
+    /// Of rows of finite numbers and their principal components (n × r, of which the first 12 are looked at).
+    ///
+    /// # Cost
+    /// O(n d (r + log n)).
+    pub(crate) fn new(rows: ArrayView2<'_, f64>, components: ArrayView2<'_, f64>) -> Self {
+        let components = components.slice(s![.., ..components.ncols().min(COLUMNS)]);
+        let variance = components.var_axis(Axis(0), 0.0).mean().unwrap_or(0.0);
+        let mut recording = recording(rows, components);
+        for lost in recording.diag_mut() {
+            *lost += LEAST * variance.max(f64::MIN_POSITIVE);
+        }
+        let mut made = Self {
+            components: components.to_owned(),
+            recording,
+            one: 0.0,
+        };
+        made.one = made.of(&Partition::from_values(&vec![0_u32; rows.nrows()]));
+        made
+    }
+
+    /// By how many nats an object a partition explains the rows better than one cluster.
+    ///
+    /// # Cost
+    /// O(n d² + K d³).
+    pub(crate) fn of(&self, partition: &Partition) -> f64 {
+        let (n, columns) = self.components.dim();
+        let (n, d) = (n as f64, columns as f64);
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); partition.clusters()];
+        for (object, &label) in partition.labels().iter().enumerate() {
+            members[label as usize].push(object);
+        }
+        members.retain(|members| !members.is_empty());
+        let k = members.len() as f64;
+        let share = |members: &Vec<usize>| members.len() as f64 / n;
+        let shares: Vec<f64> = members.iter().map(share).collect();
+        let scatter = |members: &Vec<usize>| {
+            covariance(self.components.select(Axis(0), members)) + &self.recording
+        };
+        let scatters: Vec<Array2<f64>> = members.iter().map(scatter).collect();
+        let mut within = Array2::zeros((columns, columns));
+        for (scatter, &share) in scatters.iter().zip(&shares) {
+            within.scaled_add(share, scatter);
+        }
+
+        let sphere = |matrix: &Array2<f64>| d * (matrix.diag().sum() / d).ln();
+        let columns_alone = |matrix: &Array2<f64>| matrix.diag().mapv(f64::ln).sum();
+        let own = |of: &dyn Fn(&Array2<f64>) -> f64| {
+            let each = scatters.iter().zip(&shares);
+            each.map(|(scatter, share)| share * of(scatter))
+                .sum::<f64>()
+        };
+        let free = d * (d + 1.0) / 2.0;
+        let mut models = vec![
+            (sphere(&within), 1.0),
+            (own(&sphere), k),
+            (columns_alone(&within), d),
+            (own(&columns_alone), k * d),
+            (log_determinant(within), free),
+        ];
+        if members.iter().all(|members| members.len() > columns) {
+            models.push((own(&|scatter| log_determinant(scatter.clone())), k * free));
+        }
+        let entropy: f64 = shares.iter().map(|share| share * share.ln()).sum();
+        let constant = d * (1.0 + std::f64::consts::TAU.ln());
+        let icl = |(log_volume, numbers): (f64, f64)| {
+            let penalty = 0.5 * (k - 1.0 + k * d + numbers) * n.ln() / n;
+            entropy - 0.5 * (constant + log_volume) - penalty
+        };
+        let most = models
+            .into_iter()
+            .map(icl)
+            .fold(f64::NEG_INFINITY, f64::max);
+        most - self.one
+    }
+}
+
+/// What recording takes from the covariance of components: `Vᵀ diag(h² / 12) V`, V the components' directions (d × r) and h the steps of columns.
+fn recording(rows: ArrayView2<'_, f64>, components: ArrayView2<'_, f64>) -> Array2<f64> {
+    let means = rows.mean_axis(Axis(0)).expect("a table has rows");
+    let mut directions = (&rows - &means).t().dot(&components);
+    for (mut direction, scores) in directions
+        .columns_mut()
+        .into_iter()
+        .zip(components.columns())
+    {
+        direction /= scores.dot(&scores);
+    }
+    let mut lost = directions.clone();
+    for (mut of_column, column) in lost.outer_iter_mut().zip(rows.columns()) {
+        of_column *= step(column).powi(2) / 12.0;
+    }
+    directions.t().dot(&lost)
+}
+
+/// The least difference of two values that are not equal; 0 where all are.
+pub(crate) fn step(column: ArrayView1<'_, f64>) -> f64 {
+    let mut values = column.to_vec();
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+    let steps = values.windows(2).map(|pair| pair[1] - pair[0]);
+    steps.reduce(f64::min).unwrap_or(0.0)
+}
+
+/// The covariance of rows about their mean.
+fn covariance(mut rows: Array2<f64>) -> Array2<f64> {
     let count = rows.nrows() as f64;
     for mut column in rows.columns_mut() {
         let mean = column.sum() / count;
         column -= mean;
     }
-    let mut covariance = rows.t().dot(&rows) / count;
-    covariance
-        .diag_mut()
-        .mapv_inplace(|variance| variance + floor);
-    covariance
+    rows.t().dot(&rows) / count
 }
 
 /// ln det of a positive definite matrix, by its Cholesky factor, which takes the place of the lower triangle.
@@ -129,25 +178,29 @@ mod tests {
     use partita_core::Seed;
     use partita_core::ndarray::array;
     use partita_synth::{SynthSettings, synthesise};
+    use rand::RngExt;
+
+    fn of_rows(rows: &Array2<f64>) -> ClassificationLikelihood {
+        let centred = rows - &rows.mean_axis(Axis(0)).unwrap();
+        ClassificationLikelihood::new(rows.view(), centred.view())
+    }
 
     #[test]
     fn values_by_hand() {
-        // One column, two clusters of two: variances 1 and 4 (with their floor), entropy ln ½.
-        let table = array![[-1.0], [1.0], [18.0], [22.0]];
+        // One column, two clusters of two: variances 1 and 4, of all 102.5, with their floor and a step of 2; entropy ln ½.
+        let likelihood = of_rows(&array![[-1.0], [1.0], [18.0], [22.0]]);
         let halves = Partition::new(vec![0, 0, 1, 1], 2).unwrap();
-        let floor = 1e-3 * table.var_axis(Axis(0), 0.0)[0];
-        let gaussian = |log_variances: f64| {
-            0.5f64.ln() - 0.5 * (1.0 + std::f64::consts::TAU.ln() + log_variances)
+        let gaussian = |variances: &[f64]| {
+            let logs = variances.iter().map(|v| (v + 102.5e-3 + 4.0 / 12.0).ln());
+            let mean = logs.sum::<f64>() / variances.len() as f64;
+            -0.5 * (1.0 + std::f64::consts::TAU.ln() + mean)
         };
         let penalty = |numbers: f64| 0.5 * numbers * 4f64.ln() / 4.0;
-        let equal = gaussian((2.5_f64 + floor).ln()) - penalty(1.0 + 2.0 + 1.0);
-        let own = gaussian(0.5 * ((1.0_f64 + floor).ln() + (4.0_f64 + floor).ln()))
-            - penalty(1.0 + 2.0 + 2.0);
-        let found = classification_likelihood(table.view(), &halves);
-        assert!(
-            (found - equal.max(own)).abs() < 1e-12,
-            "{found} {equal} {own}"
-        );
+        let equal = 0.5f64.ln() + gaussian(&[2.5]) - penalty(1.0 + 2.0 + 1.0);
+        let own = 0.5f64.ln() + gaussian(&[1.0, 4.0]) - penalty(1.0 + 2.0 + 2.0);
+        let one = gaussian(&[102.5]) - penalty(1.0 + 1.0);
+        let (found, expected) = (likelihood.of(&halves), equal.max(own) - one);
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         let wide = array![[4.0, 2.0, 0.6], [2.0, 2.0, 0.5], [0.6, 0.5, 1.0]];
         // 4 (2 − .25) − 2 (2 − .3) + .6 (1 − 1.2)
         assert!((log_determinant(wide) - 3.48f64.ln()).abs() < 1e-12);
@@ -155,40 +208,53 @@ mod tests {
 
     #[test]
     fn clusters_are_explained_better_than_one_and_halves_of_one_are_not() {
-        let likelihoods = |family: &str| {
+        let gains = |family: &str| {
             let made = synthesise(family, 300, Seed::new(3), &SynthSettings::default()).unwrap();
             let labels: Vec<usize> = made.labels.iter().map(|label| label.unwrap_or(0)).collect();
             let middle = made.values.column(0).mean().unwrap();
             let halves: Vec<bool> = made.values.column(0).iter().map(|&x| x > middle).collect();
-            let of =
-                |partition: &Partition| classification_likelihood(made.values.view(), partition);
+            let likelihood = of_rows(&made.values);
             let one = Partition::new(vec![0; 300], 1).unwrap();
+            assert_eq!(likelihood.of(&one), 0.0);
             [
-                of(&one),
-                of(&Partition::from_values(&halves)),
-                of(&Partition::from_values(&labels)),
+                likelihood.of(&Partition::from_values(&halves)),
+                likelihood.of(&Partition::from_values(&labels)),
             ]
         };
-        let [one, halves, truth] = likelihoods("overlap-3");
-        assert!(truth > halves && truth > one, "{one} {halves} {truth}");
+        let [halves, truth] = gains("overlap-3");
+        assert!(truth > halves && truth > 0.0, "{halves} {truth}");
         for family in ["one-long", "one-disc", "one-box-5d"] {
-            let [one, halves, _] = likelihoods(family);
-            assert!(halves < one, "{family}: {one} {halves}");
+            let [halves, _] = gains(family);
+            assert!(halves < 0.0, "{family}: {halves}");
         }
     }
 
     #[test]
+    fn equal_rows_of_yes_and_no_are_no_better_than_what_drew_them() {
+        // Two clusters, six questions: each answer is the cluster's in 85 of 100 cases.
+        let mut rng = Seed::new(1).rng();
+        let rows = Array2::from_shape_fn((300, 6), |(object, _)| {
+            f64::from(u8::from((object < 150) == (rng.random::<f64>() < 0.85)))
+        });
+        let likelihood = of_rows(&rows);
+        let drew: Vec<bool> = (0..300).map(|object| object < 150).collect();
+        let patterns: Vec<Vec<u8>> = rows
+            .outer_iter()
+            .map(|row| row.iter().map(|&answer| answer as u8).collect())
+            .collect();
+        let drew = likelihood.of(&Partition::from_values(&drew));
+        let patterns = likelihood.of(&Partition::from_values(&patterns));
+        assert!(drew > patterns, "{drew} {patterns}");
+    }
+
+    #[test]
     fn columns_without_spread_and_single_objects_are_finite() {
-        let table = array![[1.0, 5.0], [1.0, 5.0], [1.0, 7.0], [1.0, 5.0]];
+        let rows = array![[1.0, 5.0], [1.0, 5.0], [1.0, 7.0], [1.0, 5.0]];
+        let components = rows.slice(s![.., 1..]).mapv(|value| value - 5.5);
+        let likelihood = ClassificationLikelihood::new(rows.view(), components.view());
         for labels in [vec![0, 0, 0, 0], vec![0, 1, 2, 3], vec![0, 0, 2, 0]] {
-            let found =
-                classification_likelihood(table.view(), &Partition::new(labels, 4).unwrap());
-            assert!(found.is_finite(), "{found}");
+            let partition = Partition::new(labels, 4).unwrap();
+            assert!(likelihood.of(&partition).is_finite());
         }
-        let equal = Array2::zeros((3, 2));
-        assert!(
-            classification_likelihood(equal.view(), &Partition::new(vec![0, 0, 0], 1).unwrap())
-                .is_finite()
-        );
     }
 }

@@ -10,11 +10,12 @@ use partita_generate::{
 };
 use partita_metrics::DensityValidity;
 use partita_significance::{GapTestSettings, SignificanceError, gap_test};
+use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::gaussian::classification_likelihood;
+use crate::gaussian::{ClassificationLikelihood, step};
 use crate::null_model::Scores;
 use crate::pair_histogram::draw;
 use crate::split_half::{Stability, split_half};
@@ -126,6 +127,9 @@ pub struct AutoRow {
 /// with λ the eigenvalues of the normalised graph of objects and base clusters, and the likelihood that of one Gaussian a cluster (integrated
 /// classification likelihood, nats an object). Likelihood and silhouette both grow when clusters that are no Gaussians are cut into pieces; the
 /// silhouette counts against, so that what is left is what Gaussians explain beyond compactness.
+///
+/// Where values repeat (answers, counts, yes and no), covariances are larger by what recording takes away, and the gap test sees values that are
+/// spread over half of what each stands for, so that equal rows are no clusters of their own.
 ///
 /// There are several clusters if, for some K up to 8, [neighbouring clusters have a gap between them](gap_test) at the level .05; or if, with no
 /// cluster of less than 5 % of the objects, clusters lie further from each other than they are torn (validity above −0.1), or k-means has a
@@ -241,7 +245,7 @@ impl Look<'_> {
             .filter(|(_, clusters)| !clusters.is_empty())
             .collect();
         let progress = ProgressCounter::new(self.monitor, trials.len() as u64 * CANDIDATE);
-        let criteria = Criteria::new(self.values.view())?;
+        let criteria = Criteria::new(self.values.view(), self.seed.child(7))?;
         let each = trials
             .par_iter()
             .enumerate()
@@ -257,8 +261,12 @@ impl Look<'_> {
                 trial.run(&progress.part(CANDIDATE))
             });
         let candidates = each.collect::<Result<Vec<_>, SelectError>>()?;
-        let line = criteria.components.values.ncols() == 1;
-        Ok(verdict(candidates, &allowed, given.is_none(), line))
+        Ok(verdict(
+            candidates,
+            &allowed,
+            given.is_none(),
+            criteria.line,
+        ))
     }
 }
 
@@ -318,39 +326,52 @@ fn genie(objects: usize, clusters: usize, scale: Scale) -> Recipe {
 /// What rates partitions of the table.
 struct Criteria<'a> {
     values: ArrayView2<'a, f64>,
+    /// The values over half of what each stands for, for the gap test.
+    spread: Array2<f64>,
     validity: DensityValidity,
-    components: Scores,
-    /// How well one Gaussian explains the table.
-    one: f64,
+    likelihood: ClassificationLikelihood,
+    /// Whether all objects lie on a line.
+    line: bool,
 }
 
 impl<'a> Criteria<'a> {
-    fn new(values: ArrayView2<'a, f64>) -> Result<Self, SelectError> {
-        let components = Scores::of(values, VARIANCE)?;
-        let together = Partition::from_values(&vec![0_u32; values.nrows()]);
+    fn new(values: ArrayView2<'a, f64>, seed: Seed) -> Result<Self, SelectError> {
+        let components = Scores::of(values, VARIANCE)?.values;
         Ok(Self {
             values,
+            spread: spread(values, seed),
             validity: DensityValidity::new(values, NEIGHBOURS),
-            one: classification_likelihood(components.values.view(), &together),
-            components,
+            likelihood: ClassificationLikelihood::new(values, components.view()),
+            line: components.ncols() == 1,
         })
     }
 
     /// What is known of a partition without the ensemble.
     fn row(&self, clusters: usize, partition: &Partition) -> Result<AutoRow, SelectError> {
-        let components = self.components.values.view();
         Ok(AutoRow {
             clusters,
             smallest: partition.sizes().into_iter().min().unwrap_or(0),
             cut: 0.0,
             validity: self.validity.of(partition)?,
-            likelihood: classification_likelihood(components, partition) - self.one,
+            likelihood: self.likelihood.of(partition),
             silhouette: silhouette(self.values, partition),
             p: None,
             stability: None,
             partition: Some(partition.clone()),
         })
     }
+}
+
+/// Every value moved at random by up to a quarter of the [step](step) of its column. A value that is one of few stands for all between it and the
+/// next, so that places without any value are no gaps; over the whole step those between two answers would be closed too.
+fn spread(values: ArrayView2<'_, f64>, seed: Seed) -> Array2<f64> {
+    let mut rng = seed.rng();
+    let mut spread = values.to_owned();
+    for mut column in spread.columns_mut() {
+        let step = step(column.view());
+        column.mapv_inplace(|value| value + 0.5 * step * (rng.random::<f64>() - 0.5));
+    }
+    spread
 }
 
 /// One way to make base clusterings for some numbers of clusters.
@@ -440,7 +461,7 @@ impl Trial<'_> {
     ) -> Result<Option<f64>, SelectError> {
         let labels: Vec<Option<u32>> = partition.labels().iter().copied().map(Some).collect();
         let settings = GapTestSettings::default();
-        let values = self.look.values.view();
+        let values = self.criteria.spread.view();
         let found = match gap_test(
             values,
             &labels,
