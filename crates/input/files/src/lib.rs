@@ -79,6 +79,7 @@ mod testing;
 mod text_lines;
 mod typed_array;
 mod value_kind;
+mod word_lists;
 mod words;
 
 pub use atomic_write::{place_of_content, remove_whole, without_links, write_as_one, write_whole};

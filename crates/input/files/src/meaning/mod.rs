@@ -19,6 +19,7 @@ pub(crate) mod manifest;
 pub(crate) mod manifest_rows;
 mod numbers;
 pub(crate) mod read_options;
+mod reading;
 pub(crate) mod roles;
 mod rules;
 pub(crate) mod run_folder;
