@@ -22,7 +22,32 @@ const MINUS: [char; 2] = ['\u{2212}', '\u{2013}'];
 const GAPS: [char; 6] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}'];
 
 /// What says that a number is a bound of a value, or about it.
-const BOUNDS: [&str; 10] = ["<=", ">=", "=<", "=>", "<", ">", "≤", "≥", "~", "≈"];
+const BOUNDS: [&str; 24] = [
+    "<=",
+    ">=",
+    "=<",
+    "=>",
+    "<",
+    ">",
+    "≤",
+    "≥",
+    "~",
+    "≈",
+    "ca.",
+    "ca ",
+    "less than ",
+    "more than ",
+    "under ",
+    "over ",
+    "weniger als ",
+    "mehr als ",
+    "unter ",
+    "über ",
+    "moins de ",
+    "plus de ",
+    "menos de ",
+    "más de ",
+];
 
 /// Words and letters for powers of ten behind numbers.
 const MAGNITUDES: [(&str, f64); 27] = [
@@ -374,11 +399,11 @@ pub(crate) fn is_common_unit(unit: &str) -> bool {
 
 /// A text without what says that it is a bound, and whether something did.
 fn bound(text: &str) -> (&str, bool) {
-    let ca = text
-        .strip_prefix("ca.")
-        .or_else(|| text.strip_prefix("ca "));
-    let before = BOUNDS.iter().find_map(|mark| text.strip_prefix(mark));
-    if let Some(rest) = before.or(ca) {
+    let behind = |mark: &&str| {
+        let (own, rest) = text.split_at_checked(mark.len())?;
+        (own.to_lowercase() == **mark).then_some(rest)
+    };
+    if let Some(rest) = BOUNDS.iter().find_map(behind) {
         return (rest.trim_start(), true);
     }
     match text.strip_suffix('+') {

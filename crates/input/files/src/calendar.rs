@@ -53,7 +53,7 @@ pub(crate) fn is_date(text: &str) -> bool {
     }
     match &*rest {
         [] => timed,
-        [day] => is_day(day) || is_period(day) || names_month(day),
+        [day] => is_day(day) || is_period(day) || names_month(day) || is_glued(day),
         [year, part] | [part, year] if is_year(year) && is_part_of_year(part) => true,
         parts => names_month(&parts.join(" ")),
     }
@@ -181,6 +181,13 @@ fn is_part_of_year(part: &str) -> bool {
             .is_ok_and(|at: u32| (1..=most(kind)).contains(&at))
 }
 
+/// A day, the name of a month and a year without marks between them, such as 01MAR2021.
+fn is_glued(text: &str) -> bool {
+    let month = text.trim_matches(|letter: char| letter.is_ascii_digit());
+    let parts = text.split_once(month).filter(|_| is_month(month));
+    parts.is_some_and(|(day, year)| day.len() == 2 && [2, 4].contains(&year.len()))
+}
+
 /// The name of a month beside one or two numbers, such as 1-Jan-2024, Jan 5, 2024 or 5. März.
 fn names_month(text: &str) -> bool {
     let parts: Vec<&str> = text
@@ -239,6 +246,7 @@ mod tests {
             "Q1 2024",
             "2024Q3",
             "2024-W05",
+            "01MAR2021",
         ] {
             assert!(is_date(text), "{text}");
         }
@@ -248,6 +256,7 @@ mod tests {
             "Set 1",
             "Out 3",
             "MARCH1",
+            "12abc2021",
             "5 cells",
             "36/38",
             "120/80",

@@ -24,7 +24,7 @@ impl Notation {
         if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
             return Self::Word;
         }
-        if calendar::is_date(text) {
+        if calendar::is_date(text) || calendar::duration(text).is_some() {
             return Self::Special(ValueKind::Date);
         }
         match amount(text, '.').or_else(|| amount(text, ',')) {

@@ -99,6 +99,8 @@ pub(crate) const IDS: &[&str] = &[
 
 /// What ids are of, where nothing stands between: `userid`.
 pub(crate) const ID_OF: &[&str] = &[
+    "f",
+    "i",
     "case",
     "user",
     "customer",

@@ -70,9 +70,9 @@ fn has_word(column: &str, words: &[&str]) -> bool {
         .any(|word| words.contains(&word))
 }
 
-/// Whether a column is called as points in time are.
+/// Whether a column is called as points in time are; a rate such as `reviews_per_month` is none.
 pub(crate) fn is_time(column: &str) -> bool {
-    has_word(column, TIMES) || is_day(column)
+    (has_word(column, TIMES) || is_day(column)) && !has_word(column, &["per"])
 }
 
 /// Whether a column is called a year or a period and nothing else.

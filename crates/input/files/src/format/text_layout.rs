@@ -33,6 +33,9 @@ const DOUBTFUL: [u8; 5] = [b' ', b':', b'^', b'~', b'/'];
 /// So many numbers 0, 1, 2, … in the first line are names of columns, as pandas gives them.
 const FEWEST_NUMBERED: usize = 5;
 
+/// So many numbers that rise in uneven steps are names of columns, above numbers that do not.
+const MANY_NUMBERED: usize = 10;
+
 /// The delimiter that a first line `sep=;` names for Excel, and the bytes of this line.
 pub(super) fn named_in_first_line(start: &[u8]) -> Option<(u8, usize)> {
     let &[delimiter, ref rest @ ..] = start.strip_prefix(b"sep=")? else {
@@ -264,7 +267,16 @@ pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> Fir
         && own.len() + words == texts.len()
         && rise(own)
         && below.is_some_and(falls);
+    let names_steps = words == 0 && scale && (in_turn(&texts) || texts.len() >= MANY_NUMBERED);
     match texts.split_first() {
+        Some((first, _)) if names_steps && !counted(&texts, 0) => FirstLine {
+            is_header: true,
+            remark: Some(format!(
+                "the first line, numbers that rise from '{}' on, is taken for names; if it is not, give {}",
+                shown(first),
+                option("header").off()
+            )),
+        },
         // Words or an index without a name, and columns that are called by years or other whole numbers in turn.
         _ if words > 0 && in_turn(&texts[words..]) => sure(true),
         Some((word, _)) if words > 0 && scale => FirstLine {
@@ -318,6 +330,8 @@ mod tests {
             let record = |line: &str| ByteRecord::from(line.split(',').collect::<Vec<_>>());
             first_line(&record(line), Some(&record("x,3,1,4,1,5"))).is_header
         };
+        assert!(is_header("400,402,404,406,408,410"));
+        assert!(!is_header("400,402,404,406,408,411"));
         for header in [
             "a,b",
             "0,1,label",

@@ -17,6 +17,7 @@ mod label_rows;
 pub(crate) mod labels;
 pub(crate) mod manifest;
 pub(crate) mod manifest_rows;
+mod marks;
 mod numbers;
 pub(crate) mod read_options;
 mod reading;

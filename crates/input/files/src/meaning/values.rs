@@ -3,6 +3,9 @@
 
 use std::collections::HashSet;
 
+use partita_core::option;
+
+use super::complaints::times;
 use super::read_options::ReadOptions;
 use super::reading::{Reading, middle};
 use super::roles::Reason;
@@ -10,7 +13,7 @@ use crate::amount::{amount, common_end, is_known_unit, parts};
 use crate::calendar;
 use crate::dictionary::Dictionary;
 use crate::value_kind::ValueKind;
-use crate::words::{self, MissingCounts};
+use crate::words::{self, MissingCounts, add_counts};
 
 /// Nothing is suspected of fewer objects.
 pub(crate) const FEWEST_OBJECTS: usize = 20;
@@ -53,6 +56,9 @@ pub(crate) struct Numbers {
 /// So many different words, each in fewer rows than some on average, are no categories where nobody asks for them; and so few values with
 /// words among them are.
 pub(crate) const MOST_DIFFERENT: usize = 10;
+
+/// Words that are so many times rarer than the numbers among which they stand are no values.
+const RARE: u64 = 4;
 
 /// How numbers in a text are read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -141,7 +147,10 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
             .map(|((value, _), &count)| (value.clone(), count))
             .collect::<MissingCounts>()
     };
-    if reading.unread > 0 {
+    // Words without a digit are no codes: what is not measured has no number.
+    let none_is_code = || not_read(false).keys().all(|word| !has_digit(word));
+    let rare = notation.gaps && RARE * reading.unread <= reading.read && !few && none_is_code();
+    if reading.unread > 0 && !rare {
         return if reading.unread <= reading.read && !few {
             Meaning::Mixed(not_read(false))
         } else {
@@ -155,13 +164,30 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
             "have the units '{all}'; all are taken in '{first}'"
         ))
     };
+    let mut gaps = not_read(true);
+    let rare = not_read(false);
+    let unmeasured = || {
+        let words: Vec<String> = rare.keys().map(|word| format!("'{word}'")).collect();
+        let often = times(rare.values().sum());
+        let remedy = option("encode").to("one-hot");
+        let words = words.join(", ");
+        (!rare.is_empty()).then(|| {
+            format!("are beside words, {words} ({often}), which are taken for missing values; if they are categories give {remedy}")
+        })
+    };
+    let remark = in_one().or(taken).or_else(unmeasured);
+    add_counts(&mut gaps, &rare);
     Meaning::Numbers(Numbers {
         values: reading.values(),
         kind: reading.kind(),
-        gaps: not_read(true),
+        gaps,
         decimal,
-        remark: in_one().or(taken),
+        remark,
     })
+}
+
+fn has_digit(word: &str) -> bool {
+    word.contains(|letter: char| letter.is_ascii_digit())
 }
 
 /// The numbers of a column by the mark before decimals that reads more of them; whether this is a comma, and the mark where it shows.
@@ -420,6 +446,10 @@ mod tests {
             ("$3|-|$4.50", "[3.0, NaN, 4.5]"),
             ("3|4|k.A.|..", "[3.0, 4.0, NaN, NaN]"),
             ("3|4|5|error", "{\"error\": 1}"),
+            ("3|4|5|6|Tr", "[3.0, 4.0, 5.0, 6.0, NaN]"),
+            ("3|4|5|6|E7.1", "{\"E7.1\": 1}"),
+            ("Less than 1 year|4|12|40", "[1.0, 4.0, 12.0, 40.0]"),
+            ("01:57:32|111:06:40", "[7052.0, 400000.0]"),
             ("3|b", "{\"b\": 1}"),
             ("5%|0.5|7%", "[\"\", \"%\"]"),
             ("3 kg|4 cm", "[\"cm\", \"kg\"]"),
