@@ -78,6 +78,7 @@ mod row_filter;
 mod testing;
 mod text_lines;
 mod typed_array;
+mod units;
 mod value_kind;
 mod word_lists;
 mod words;

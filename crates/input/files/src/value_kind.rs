@@ -5,9 +5,10 @@ use std::fmt;
 
 use partita_core::option;
 
-use crate::amount::{amount, common_end, is_common_unit, parts};
+use crate::amount::{amount, common_end, parts};
 use crate::calendar;
 pub use crate::notation::ValueKind;
+use crate::units::is_common_unit;
 
 /// In which notation a text is a value.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@ pub(crate) const NO_CLUSTER: &[&str] = &[
     "-",
     "--",
     "—",
+    "–",
     ".",
     "..",
     "...",
@@ -33,7 +34,7 @@ pub(crate) const NO_CLUSTER: &[&str] = &[
 /// and blanks.
 pub(crate) const NO_VALUE: &str = "nd na nm nb ka sd oa od bd lod loq <lod <loq bdl nan tbd dk x / --- notdetected undetected undetermined notapplicable \
     notreported notmeasured noanswer refused don'tknow suppressed unreliable varieswithdevice sindatos nondisponible ohneangabe weißnicht \
-    #div/0! #value! #wert! #ref! #bezug! #num! #zahl! #name? #null! #n/v #nv";
+    \\n (null) [null] nat #div/0! #value! #wert! #ref! #bezug! #num! #zahl! #name? #null! #n/v #nv";
 
 /// Words for a price of 0.
 pub(crate) const FREE: &[&str] = &["free", "gratis", "kostenlos", "gratuit", "gratuito", "nil"];

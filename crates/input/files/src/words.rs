@@ -52,6 +52,7 @@ pub(crate) fn is_key(column: &str) -> bool {
             let before = own.strip_suffix(end);
             before.is_some_and(|before| before.ends_with(|last: char| last.is_lowercase()))
         })
+        || small.len() > 1 && ID_OF.contains(&&*small)
         || small
             .strip_suffix("id")
             .is_some_and(|of| ID_OF.contains(&of))
@@ -314,7 +315,7 @@ mod tests {
             ),
             (
                 is_key,
-                &["CustomerID", "Kundennummer"],
+                &["CustomerID", "Kundennummer", "subject"],
                 &["id", "number", "row", "index"],
             ),
             (

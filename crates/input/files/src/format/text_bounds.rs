@@ -38,7 +38,8 @@ const MOST_ABOVE: usize = 8;
 
 /// How many of the first rows are comments or titles above the table.
 pub(super) fn above(rows: &[ByteRecord]) -> usize {
-    let is_comment = |row: &&ByteRecord| row.get(0).is_some_and(|first| first.starts_with(b"#"));
+    let begins = |first: &[u8]| first.starts_with(b"#") || first.starts_with(b"!");
+    let is_comment = |row: &&ByteRecord| row.get(0).is_some_and(begins);
     let comments = rows.iter().take_while(is_comment).count();
     if comments > 0 {
         let widest = rows.iter().map(filled).max().unwrap_or(0);
@@ -195,9 +196,10 @@ fn is_numeric(rows: &[ByteRecord], column: usize, missing: &MissingWords) -> boo
 }
 
 /// What a line of notes begins with.
-const NOTES: [&str; 16] = [
+const NOTES: [&str; 17] = [
     "*",
     "#",
+    "!",
     "__",
     "--",
     "==",
@@ -253,8 +255,11 @@ fn name_of_sum(field: &[u8]) -> &str {
     text(field).trim_end_matches([':', '.'])
 }
 
-/// Whether a row is called as sums and means are.
+/// Whether a row is called as sums and means are; US Total is one.
 pub(super) fn is_sum(row: &ByteRecord) -> bool {
-    let mut names = row.iter().take(2).map(name_of_sum);
-    names.any(|name| is_one_of(SUMS, name))
+    let is_total = |name: &str| {
+        let last = name.rsplit_once(' ').map(|(_, last)| last);
+        is_one_of(SUMS, name) || last.is_some_and(|last| is_one_of(&SUMS[..2], last))
+    };
+    row.iter().take(2).map(name_of_sum).any(is_total)
 }

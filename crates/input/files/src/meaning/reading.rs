@@ -1,12 +1,14 @@
 //! Numbers in the words of a column: read with one mark before decimals, with their units, notes and bounds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::complaints::MOST_NAMED;
-use crate::amount::{Amount, amount, factors};
+use super::values::{MOST_DIFFERENT, RARE};
+use crate::amount::{Amount, amount};
 use crate::dictionary::Dictionary;
+use crate::units::factors;
 use crate::value_kind::ValueKind;
-use crate::words;
+use crate::words::{self, MissingCounts};
 
 /// How the values of a column read with one mark before decimals.
 pub(super) struct Reading<'a> {
@@ -73,7 +75,10 @@ impl<'a> Reading<'a> {
             found.map(|(_, count)| count).sum()
         };
         let flagged = rows(&is_flag);
-        if flagged == 0 || 2 * flagged > rows(&|unit| unit.is_empty()) {
+        // Laboratories say so of numbers that are low or high, however many.
+        let has = |flag: &str| rows(&|unit: &str| unit == flag) > 0;
+        let of_limits = ["H", "L"].into_iter().all(has);
+        if flagged == 0 || !of_limits && 2 * flagged > rows(&|unit| unit.is_empty()) {
             return;
         }
         for amount in self.amounts.iter_mut().flatten() {
@@ -190,6 +195,37 @@ impl<'a> Reading<'a> {
             amount.kind = amount.kind.or(Some(ValueKind::Unit));
         }
         units.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Makes numbers gaps whose units are so much rarer than that of all others; how many have each of these units.
+    pub(super) fn drop_rare_units(
+        &mut self,
+        words: &'a Dictionary,
+        counts: &[u64],
+    ) -> MissingCounts {
+        let mut rows: BTreeMap<&'a str, u64> = BTreeMap::new();
+        for (amount, count) in self.amounts.iter().zip(counts) {
+            if let Some(found) = amount {
+                *rows.entry(found.unit).or_default() += count;
+            }
+        }
+        let most = rows.iter().max_by_key(|(_, count)| **count);
+        let Some((usual, often)) = most.map(|(unit, count)| (*unit, *count)) else {
+            return MissingCounts::new();
+        };
+        rows.retain(|unit, _| *unit != usual && !unit.is_empty());
+        let others: u64 = rows.values().sum();
+        let long = rows.keys().chain([&usual]).all(|unit| unit.len() > 1);
+        if !long || RARE * others > often || words.values().len() <= MOST_DIFFERENT {
+            return MissingCounts::new();
+        }
+        for amount in self.amounts.iter_mut().flatten() {
+            if rows.contains_key(amount.unit) {
+                (amount.value, amount.unit) = (f64::NAN, usual);
+            }
+        }
+        let owned = |(unit, count): (&str, u64)| (unit.to_owned(), count);
+        rows.into_iter().map(owned).collect()
     }
 
     /// The units, if there are several. Some numbers may have none, but for percentages.

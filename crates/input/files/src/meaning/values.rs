@@ -9,9 +9,10 @@ use super::complaints::times;
 use super::read_options::ReadOptions;
 use super::reading::{Reading, middle};
 use super::roles::Reason;
-use crate::amount::{amount, common_end, is_known_unit, parts};
+use crate::amount::{amount, common_end, parts};
 use crate::calendar;
 use crate::dictionary::Dictionary;
+use crate::units::is_known_unit;
 use crate::value_kind::ValueKind;
 use crate::words::{self, MissingCounts, add_counts};
 
@@ -58,7 +59,7 @@ pub(crate) struct Numbers {
 pub(crate) const MOST_DIFFERENT: usize = 10;
 
 /// Words that are so many times rarer than the numbers among which they stand are no values.
-const RARE: u64 = 4;
+pub(super) const RARE: u64 = 4;
 
 /// How numbers in a text are read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -122,6 +123,7 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
     reading.take_flags(words, &counts);
     let taken = reading.take_numbers_of_words(words, &counts);
     let united = reading.unite();
+    let others = reading.drop_rare_units(words, &counts);
     let units = reading.different_units();
     let parted = |value: &String| value.contains([' ', '%']);
     let few = words.values().len() <= MOST_DIFFERENT && words.codes().len() >= FEWEST_OBJECTS;
@@ -133,7 +135,8 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
             Meaning::Units(units)
         };
     }
-    if reading.read == 0 || !units.is_empty() || reading.are_groups(words) {
+    let is_grouped = words.values().len() <= MOST_DIFFERENT && reading.are_groups(words);
+    if reading.read == 0 || !units.is_empty() || is_grouped {
         return Meaning::Categories;
     }
     if reading.unread > 0 && has_ranges(words) {
@@ -175,7 +178,16 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
             format!("are beside words, {words} ({often}), which are taken for missing values; if they are categories give {remedy}")
         })
     };
-    let remark = in_one().or(taken).or_else(unmeasured);
+    let foreign = || {
+        let often = times(others.values().sum());
+        let words: Vec<&str> = others.keys().map(String::as_str).collect();
+        let units = words.join("', '");
+        (!others.is_empty()).then(|| {
+            format!("have another unit ('{units}') {often}; those are taken for missing values")
+        })
+    };
+    let remark = in_one().or(taken).or_else(unmeasured).or_else(foreign);
+    add_counts(&mut gaps, &others);
     add_counts(&mut gaps, &rare);
     Meaning::Numbers(Numbers {
         values: reading.values(),
@@ -245,7 +257,7 @@ fn durations(
             .and_then(|hour| hour.trim().parse().ok());
         // No time of the day has minutes and parts of seconds alone.
         let of_seconds = value.contains('.') && value.matches(':').count() == 1;
-        of_seconds || hour.is_some_and(|hour: u32| hour > 24)
+        of_seconds || value.starts_with('P') || hour.is_some_and(|hour: u32| hour > 24)
     };
     // Nothing but the first hour of the day is no time of the day.
     let short = |value: &String| value.starts_with("0:") || value.starts_with("00:");
@@ -353,6 +365,12 @@ pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
     let serial = || {
         whole && (among(EPOCH, f64::INFINITY) || words::is_day(name) && among(SERIAL.0, SERIAL.1))
     };
+    let is_month = || {
+        (words::is_time(name) || words::is_period(name))
+            && values
+                .iter()
+                .all(|&value| calendar::is_compact_month(value))
+    };
     let epoch = || whole && (among(EPOCH, 2.0 * EPOCH) || among(1e3 * EPOCH, 2e3 * EPOCH));
     let is_phone = words::is_phone(name) && among(1e5, f64::INFINITY);
     let is_key = (words::is_key(name) || is_phone) && whole && enough;
@@ -360,6 +378,7 @@ pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
         (
             enough
                 && (words::is_time(name) && (rises() || serial())
+                    || is_month()
                     || words::is_period(name) && whole && among(1800.0, 2200.0)),
             Reason::Time,
         ),
@@ -447,6 +466,14 @@ mod tests {
             ("3|4|k.A.|..", "[3.0, 4.0, NaN, NaN]"),
             ("3|4|5|error", "{\"error\": 1}"),
             ("3|4|5|6|Tr", "[3.0, 4.0, 5.0, 6.0, NaN]"),
+            ("130 L|150 H|140|151 H", "[130.0, 150.0, 140.0, 151.0]"),
+            ("CHF 45.-|CHF 1'200.-", "[45.0, 1200.0]"),
+            ("kr 1.200,-|kr 150,-", "[1200.0, 150.0]"),
+            ("%12,5|%7,25", "[12.5, 7.25]"),
+            ("5'10|5'0", "[70.0, 60.0]"),
+            ("88+2|71+1", "[88.0, 71.0]"),
+            ("PT1H20M|PT45M", "[4800.0, 2700.0]"),
+            ("1|2|\\N|(null)|–", "[1.0, 2.0, NaN, NaN, NaN]"),
             ("3|4|5|6|E7.1", "{\"E7.1\": 1}"),
             ("Less than 1 year|4|12|40", "[1.0, 4.0, 12.0, 40.0]"),
             ("01:57:32|111:06:40", "[7052.0, 400000.0]"),
