@@ -3,12 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::complaints::MOST_NAMED;
-use super::values::{MOST_DIFFERENT, RARE};
 use crate::amount::{Amount, amount};
 use crate::dictionary::Dictionary;
 use crate::units::factors;
 use crate::value_kind::ValueKind;
 use crate::words::{self, MissingCounts};
+
+/// So many different words, each in fewer rows than some on average, are no categories where nobody asks for them; and so few values with
+/// words among them are.
+pub(super) const MOST_DIFFERENT: usize = 10;
+
+/// Words that are so many times rarer than the numbers among which they stand are no values.
+pub(super) const RARE: u64 = 4;
 
 /// How the values of a column read with one mark before decimals.
 pub(super) struct Reading<'a> {

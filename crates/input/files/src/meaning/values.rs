@@ -7,7 +7,7 @@ use partita_core::option;
 
 use super::complaints::times;
 use super::read_options::ReadOptions;
-use super::reading::{Reading, middle};
+use super::reading::{MOST_DIFFERENT, RARE, Reading, middle};
 use super::roles::Reason;
 use crate::amount::{amount, common_end, parts};
 use crate::calendar;
@@ -53,13 +53,6 @@ pub(crate) struct Numbers {
     /// What is to be said about the numbers of the column.
     pub(crate) remark: Option<String>,
 }
-
-/// So many different words, each in fewer rows than some on average, are no categories where nobody asks for them; and so few values with
-/// words among them are.
-pub(crate) const MOST_DIFFERENT: usize = 10;
-
-/// Words that are so many times rarer than the numbers among which they stand are no values.
-pub(super) const RARE: u64 = 4;
 
 /// How numbers in a text are read.
 #[derive(Clone, Copy, Debug, Default)]
