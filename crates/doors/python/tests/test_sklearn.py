@@ -53,6 +53,20 @@ def test_the_estimator_is_generate_and_consensus(blobs):
     assert fitted.record_["experiment"]["seed"] == 4 and fitted.n_clusters_ == 3
 
 
+def test_distances_of_all_pairs(blobs):
+    values = np.asarray(blobs)
+    distances = np.sqrt(((values[:, None] - values[None]) ** 2).sum(axis=2))
+    fitted = pt.ConsensusClustering(3, metric="precomputed").fit(distances)
+    assert pt.metrics.adjusted_rand(fitted.labels_, pt.ConsensusClustering(3).fit(values).labels_) == 1
+    assert (fitted.predict(distances[:5]) == fitted.labels_[:5]).all()
+    assert fitted.__sklearn_tags__().input_tags.pairwise
+    for given, said in [(values, "shape"), (distances + 1, "0 on the diagonal"), (-distances, "below 0")]:
+        with pytest.raises(pt.InputError, match=said):
+            pt.ConsensusClustering(3, metric="precomputed").fit(given)
+    with pytest.raises(pt.InputError, match="'precomputed'"):
+        pt.ConsensusClustering(3, metric="cosine").fit(values)
+
+
 @pytest.mark.parametrize("how", ["ssce", "centroid", "knn:5"])
 def test_predict(blobs, how):
     fitted = pt.ConsensusClustering(3, base="kmeans:10", base_k=3, predict_with=how).fit(blobs)

@@ -2,18 +2,10 @@
 
 use crate::calendar;
 use crate::notation::ValueKind;
+use crate::units::{CURRENCIES, MAGNITUDES, UNITS, in_kind, is_common_unit};
 
 /// No number is written longer.
 const LONGEST: usize = 40;
-
-/// What stands before or behind amounts of money: signs, codes (ISO 4217), and what else is written.
-const CURRENCIES: [&str; 71] = [
-    "US$", "R$", "A$", "C$", "CA$", "AU$", "NZ$", "HK$", "S$", "$", "€", "£", "¥", "₹", "₽", "₩",
-    "₺", "₴", "₪", "₫", "₱", "฿", "円", "元", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK",
-    "EUR", "GBP", "HKD", "HUF", "IDR", "ILS", "INR", "JPY", "KRW", "MXN", "NOK", "NZD", "PLN",
-    "RON", "RUB", "SEK", "SGD", "THB", "TRY", "TWD", "UAH", "USD", "VND", "ZAR", "Rs.", "Rs", "Rp",
-    "kr.", "kr", "Kr", "zł", "Kč", "Ft", "lei", "руб.", "руб", "р.", "Fr.", "\\", "￥",
-];
 
 /// What stands for a minus in typeset text.
 const MINUS: [char; 2] = ['\u{2212}', '\u{2013}'];
@@ -21,131 +13,35 @@ const MINUS: [char; 2] = ['\u{2212}', '\u{2013}'];
 /// What separates thousands besides commas: blanks that do not break, apostrophes.
 const GAPS: [char; 6] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}'];
 
+/// What stands behind an amount of money for no cents.
+const ROUND: [&str; 6] = [".-", ",-", ".–", ",–", ".--", ",--"];
+
 /// What says that a number is a bound of a value, or about it.
-const BOUNDS: [&str; 10] = ["<=", ">=", "=<", "=>", "<", ">", "≤", "≥", "~", "≈"];
-
-/// Words and letters for powers of ten behind numbers.
-const MAGNITUDES: [(&str, f64); 27] = [
-    ("k", 1e3),
-    ("K", 1e3),
-    ("Tsd", 1e3),
-    ("thousand", 1e3),
-    ("M", 1e6),
-    ("m", 1e6),
-    ("mn", 1e6),
-    ("mln", 1e6),
-    ("Mio", 1e6),
-    ("mio", 1e6),
-    ("million", 1e6),
-    ("millions", 1e6),
-    ("B", 1e9),
-    ("b", 1e9),
-    ("bn", 1e9),
-    ("Mrd", 1e9),
-    ("mrd", 1e9),
-    ("billion", 1e9),
-    ("T", 1e12),
-    ("tn", 1e12),
-    ("trillion", 1e12),
-    ("Lakh", 1e5),
-    ("lakh", 1e5),
-    ("Cr", 1e7),
-    ("Crore", 1e7),
-    ("万", 1e4),
-    ("億", 1e8),
-];
-
-/// Units of one kind, and how much of the first each is.
-const UNITS: [&[(&str, f64)]; 8] = [
-    &[
-        ("B", 1.0),
-        ("bytes", 1.0),
-        ("KB", 1e3),
-        ("kB", 1e3),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("TB", 1e12),
-        ("KiB", 1024.0),
-        ("MiB", 1_048_576.0),
-        ("GiB", 1_073_741_824.0),
-    ],
-    &[("K", 1e3), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)],
-    &[
-        ("g", 1.0),
-        ("mg", 1e-3),
-        ("mcg", 1e-6),
-        ("µg", 1e-6),
-        ("ug", 1e-6),
-        ("kg", 1e3),
-        ("t", 1e6),
-        ("lb", 453.592_37),
-        ("lbs", 453.592_37),
-        ("oz", 28.349_523),
-    ],
-    &[
-        ("m", 1.0),
-        ("nm", 1e-9),
-        ("µm", 1e-6),
-        ("um", 1e-6),
-        ("mm", 1e-3),
-        ("cm", 1e-2),
-        ("km", 1e3),
-        ("in", 0.0254),
-        ("\"", 0.0254),
-        ("ft", 0.3048),
-        ("'", 0.3048),
-        ("yd", 0.9144),
-        ("mi", 1609.344),
-    ],
-    &[
-        ("s", 1.0),
-        ("ms", 1e-3),
-        ("sec", 1.0),
-        ("min", 60.0),
-        ("mins", 60.0),
-        ("h", 3600.0),
-        ("hr", 3600.0),
-        ("hrs", 3600.0),
-        ("d", 86_400.0),
-        ("day", 86_400.0),
-        ("days", 86_400.0),
-        ("week", 604_800.0),
-        ("weeks", 604_800.0),
-        ("m", 60.0),
-    ],
-    &[
-        ("mo", 1.0),
-        ("mos", 1.0),
-        ("month", 1.0),
-        ("months", 1.0),
-        ("Monat", 1.0),
-        ("Monate", 1.0),
-        ("y", 12.0),
-        ("yr", 12.0),
-        ("yrs", 12.0),
-        ("year", 12.0),
-        ("years", 12.0),
-        ("Jahr", 12.0),
-        ("Jahre", 12.0),
-    ],
-    &[
-        ("l", 1.0),
-        ("L", 1.0),
-        ("ml", 1e-3),
-        ("mL", 1e-3),
-        ("cl", 1e-2),
-        ("dl", 1e-1),
-        ("µl", 1e-6),
-    ],
-    &[
-        ("W", 1.0),
-        ("kW", 1e3),
-        ("MW", 1e6),
-        ("Hz", 1.0),
-        ("kHz", 1e3),
-        ("MHz", 1e6),
-        ("GHz", 1e9),
-    ],
+const BOUNDS: [&str; 24] = [
+    "<=",
+    ">=",
+    "=<",
+    "=>",
+    "<",
+    ">",
+    "≤",
+    "≥",
+    "~",
+    "≈",
+    "ca.",
+    "ca ",
+    "less than ",
+    "more than ",
+    "under ",
+    "over ",
+    "weniger als ",
+    "mehr als ",
+    "unter ",
+    "über ",
+    "moins de ",
+    "plus de ",
+    "menos de ",
+    "más de ",
 ];
 
 /// A number in any notation.
@@ -294,6 +190,10 @@ fn compound(text: &str) -> Option<(f64, &str)> {
         let (unit, next) = behind.split_at(behind.find(ends).unwrap_or(behind.len()));
         parts.push(match calendar::duration(number) {
             Some(seconds) if unit.is_empty() => (seconds, "s"),
+            // The mark of inches is often left out.
+            _ if unit.is_empty() && parts.last().is_some_and(|(_, unit)| *unit == "'") => {
+                (number.parse().ok().filter(|inches| *inches < 12.0)?, "\"")
+            }
             _ => (number.parse().ok()?, unit),
         });
         rest = next.trim_start_matches([' ', ',']);
@@ -335,50 +235,13 @@ pub(crate) fn parts(text: &str, decimal: char) -> Option<Vec<f64>> {
     found.filter(|found| (2..=3).contains(&found.len()) && !text.starts_with("0x"))
 }
 
-/// How much of the first of a kind each of these units is.
-fn in_kind(units: &[&str], kind: &[(&str, f64)]) -> Option<Vec<f64>> {
-    let of = |unit: &&str| {
-        let known = kind.iter().find(|(name, _)| name == unit);
-        known.map(|(_, factor)| *factor)
-    };
-    units.iter().map(of).collect()
-}
-
-/// How much of one of them each of these units is, if they are of one kind; magnitudes stand beside plain numbers too.
-pub(crate) fn factors(units: &[&str]) -> Option<Vec<f64>> {
-    let plain = |unit: &str| if unit.is_empty() { Some(1.0) } else { None };
-    let magnitude = |unit: &&str| {
-        let known = in_kind(&[unit.trim_end_matches('.')], &MAGNITUDES);
-        let known = known.map(|found| found[0]).or_else(|| plain(unit));
-        known.filter(|_| !["m", "b", "T", "tn", "Cr"].contains(unit))
-    };
-    let found: Option<Vec<f64>> = units.iter().map(magnitude).collect();
-    found.or_else(|| UNITS.iter().find_map(|kind| in_kind(units, kind)))
-}
-
-/// Whether a column may have this unit: one that is known, a currency, % or none.
-pub(crate) fn is_known_unit(unit: &str) -> bool {
-    unit.is_empty() || unit == "%" || is_common_unit(unit) || CURRENCIES.contains(&unit)
-}
-
-/// Whether this is a unit that many tables have, which may stand behind a number without a blank.
-pub(crate) fn is_common_unit(unit: &str) -> bool {
-    let own = UNITS.iter().flat_map(|kind| kind.iter());
-    unit.len() > 1 && own.clone().any(|(name, _)| *name == unit)
-        || [
-            "k", "K", "M", "G", "m", "s", "g", "h", "W", "l", "L", "+", "N", "S", "E",
-        ]
-        .contains(&unit)
-        || unit.starts_with('°')
-}
-
 /// A text without what says that it is a bound, and whether something did.
 fn bound(text: &str) -> (&str, bool) {
-    let ca = text
-        .strip_prefix("ca.")
-        .or_else(|| text.strip_prefix("ca "));
-    let before = BOUNDS.iter().find_map(|mark| text.strip_prefix(mark));
-    if let Some(rest) = before.or(ca) {
+    let behind = |mark: &&str| {
+        let (own, rest) = text.split_at_checked(mark.len())?;
+        (own.to_lowercase() == **mark).then_some(rest)
+    };
+    if let Some(rest) = BOUNDS.iter().find_map(behind) {
         return (rest.trim_start(), true);
     }
     match text.strip_suffix('+') {
@@ -390,12 +253,14 @@ fn bound(text: &str) -> (&str, bool) {
 /// A text without an error, a note in brackets or marks behind its number, and whether there was such.
 fn without_note(text: &str, decimal: char) -> (&str, bool) {
     let has_digit = |text: &str| text.contains(|letter: char| letter.is_ascii_digit());
-    for mark in ["±", "+/-", "+-"] {
+    for mark in ["±", "+/-", "+-", "+"] {
         if let Some(error) = text.strip_prefix(mark) {
             return (error.trim_start(), true);
         }
         if let Some((value, error)) = text.split_once(mark)
-            && has_digit(value)
+            && value
+                .trim_end()
+                .ends_with(|last: char| last.is_ascii_digit())
             && measure(error.trim(), decimal).is_some()
         {
             return (value.trim_end(), true);
@@ -417,6 +282,25 @@ fn without_note(text: &str, decimal: char) -> (&str, bool) {
 
 /// A number with a sign, a currency, a magnitude and a unit, or without.
 fn measure(text: &str, decimal: char) -> Option<Amount<'_>> {
+    let text = text.trim_end();
+    if let Some(found) = text
+        .strip_prefix('%')
+        .and_then(|rest| measure(rest, decimal))
+    {
+        let kind = Some(ValueKind::Percent);
+        return (found.unit.is_empty()).then_some(Amount {
+            unit: "%",
+            kind,
+            ..found
+        });
+    }
+    let own = ROUND.iter().filter(|mark| mark.starts_with(decimal));
+    let round = own.copied().find_map(|mark| text.strip_suffix(mark));
+    let round = round.filter(|text| text.ends_with(|last: char| last.is_ascii_digit()));
+    if let Some(found) = round.and_then(|text| measure(text, decimal)) {
+        let kind = Some(ValueKind::Currency);
+        return Some(Amount { kind, ..found });
+    }
     let bracketed = text
         .strip_prefix('(')
         .and_then(|text| text.strip_suffix(')'));
@@ -577,6 +461,7 @@ fn are_digits(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::factors;
 
     #[test]
     fn amounts_are_numbers() {

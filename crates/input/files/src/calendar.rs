@@ -53,7 +53,7 @@ pub(crate) fn is_date(text: &str) -> bool {
     }
     match &*rest {
         [] => timed,
-        [day] => is_day(day) || is_period(day) || names_month(day),
+        [day] => is_day(day) || is_period(day) || names_month(day) || is_glued(day),
         [year, part] | [part, year] if is_year(year) && is_part_of_year(part) => true,
         parts => names_month(&parts.join(" ")),
     }
@@ -61,6 +61,9 @@ pub(crate) fn is_date(text: &str) -> bool {
 
 /// The seconds of a duration such as 1:23:45 or 4:05.2; of two numbers the first are minutes.
 pub(crate) fn duration(text: &str) -> Option<f64> {
+    if let Some(parts) = text.strip_prefix('P') {
+        return iso_duration(parts);
+    }
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let parts: Vec<&str> = whole.split(':').collect();
     let (first, rest) = parts.split_first()?;
@@ -74,6 +77,33 @@ pub(crate) fn duration(text: &str) -> Option<f64> {
     let sum = |sum: f64, part: &&str| Some(60.0 * sum + part.parse::<f64>().ok()?);
     let seconds = parts.iter().try_fold(0.0, sum).filter(|_| fits)?;
     Some(seconds + format!("0.{fraction}0").parse::<f64>().unwrap_or(0.0))
+}
+
+/// The seconds of a duration by ISO 8601 behind its P: 1DT2H, T1H20M, T45.5S.
+fn iso_duration(text: &str) -> Option<f64> {
+    let (days, times) = text.split_once('T').unwrap_or((text, ""));
+    let sum = |text: &str, units: &[(char, f64)]| {
+        let mut rest = text;
+        let mut sum = 0.0;
+        while !rest.is_empty() {
+            let end = rest.find(|letter: char| letter.is_ascii_alphabetic())?;
+            let (_, seconds) = units
+                .iter()
+                .find(|(unit, _)| rest[end..].starts_with(*unit))?;
+            sum += rest[..end].parse::<f64>().ok()? * seconds;
+            rest = &rest[end + 1..];
+        }
+        Some(sum)
+    };
+    let of_days = sum(days, &[('W', 604_800.0), ('D', 86_400.0)])?;
+    let of_times = sum(times, &[('H', 3600.0), ('M', 60.0), ('S', 1.0)])?;
+    (text.len() > 1).then_some(of_days + of_times)
+}
+
+/// Whether a whole number is a year and a month without a mark, such as 202401.
+pub(crate) fn is_compact_month(value: f64) -> bool {
+    let (year, month) = (value / 100.0, value % 100.0);
+    value.fract() == 0.0 && (1800.0..2200.0).contains(&year) && (1.0..=12.0).contains(&month)
 }
 
 /// Whether a whole number is a date without marks, such as 20240131 or 202401311230.
@@ -181,6 +211,13 @@ fn is_part_of_year(part: &str) -> bool {
             .is_ok_and(|at: u32| (1..=most(kind)).contains(&at))
 }
 
+/// A day, the name of a month and a year without marks between them, such as 01MAR2021.
+fn is_glued(text: &str) -> bool {
+    let month = text.trim_matches(|letter: char| letter.is_ascii_digit());
+    let parts = text.split_once(month).filter(|_| is_month(month));
+    parts.is_some_and(|(day, year)| day.len() == 2 && [2, 4].contains(&year.len()))
+}
+
 /// The name of a month beside one or two numbers, such as 1-Jan-2024, Jan 5, 2024 or 5. März.
 fn names_month(text: &str) -> bool {
     let parts: Vec<&str> = text
@@ -239,6 +276,7 @@ mod tests {
             "Q1 2024",
             "2024Q3",
             "2024-W05",
+            "01MAR2021",
         ] {
             assert!(is_date(text), "{text}");
         }
@@ -248,6 +286,7 @@ mod tests {
             "Set 1",
             "Out 3",
             "MARCH1",
+            "12abc2021",
             "5 cells",
             "36/38",
             "120/80",
@@ -270,6 +309,10 @@ mod tests {
             ("1:23:45", Some(5025.0)),
             ("4:05", Some(245.0)),
             ("75:00.5", Some(4500.5)),
+            ("PT1H20M", Some(4800.0)),
+            ("P1DT2S", Some(86_402.0)),
+            ("P", None),
+            ("P12", None),
             ("1:75", None),
             ("12", None),
             ("a:05", None),

@@ -209,6 +209,15 @@ impl Dictionary {
         counts
     }
 
+    /// Gives all rows without a value this one.
+    pub(crate) fn fill_missing(&mut self, value: &str) {
+        if let Some(row) = self.first_missing.take() {
+            let filled = self.code(value, row);
+            let missing = self.codes.iter_mut().filter(|code| **code == MISSING);
+            missing.for_each(|code| *code = filled);
+        }
+    }
+
     /// The first row without a value.
     pub(crate) fn first_missing(&self) -> Option<Row> {
         self.first_missing

@@ -120,7 +120,10 @@ impl WrongValue {
                 );
             }
             Self::NotFinite => {
-                "is not finite; replace it by a number or leave the row or the column out"
+                return format!(
+                    "is not finite; replace it by a number, leave the row or the column out, or say that it is missing ({})",
+                    option("missing")
+                );
             }
             Self::Missing => {
                 return format!(

@@ -78,7 +78,9 @@ mod row_filter;
 mod testing;
 mod text_lines;
 mod typed_array;
+mod units;
 mod value_kind;
+mod word_lists;
 mod words;
 
 pub use atomic_write::{place_of_content, remove_whole, without_links, write_as_one, write_whole};

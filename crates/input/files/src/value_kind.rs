@@ -5,9 +5,10 @@ use std::fmt;
 
 use partita_core::option;
 
-use crate::amount::{amount, common_end, is_common_unit, parts};
+use crate::amount::{amount, common_end, parts};
 use crate::calendar;
 pub use crate::notation::ValueKind;
+use crate::units::is_common_unit;
 
 /// In which notation a text is a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,7 +25,7 @@ impl Notation {
         if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
             return Self::Word;
         }
-        if calendar::is_date(text) {
+        if calendar::is_date(text) || calendar::duration(text).is_some() {
             return Self::Special(ValueKind::Date);
         }
         match amount(text, '.').or_else(|| amount(text, ',')) {

@@ -12,8 +12,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from partita import _partita
 from partita._consensus import one_method, request_of, run_consensus
 from partita._ensemble import Ensemble
+from partita._errors import InputError
 from partita._generate import recipe_json
-from partita._given import check_labels, check_table
+from partita._given import check_distances, check_labels, check_table
 from partita._model import Model
 from partita._result import ConsensusResult
 from partita._run import Run
@@ -115,6 +116,9 @@ class ConsensusClustering(_Consensus):
         Other fields of a recipe, such as ``{"features": .5}``.
     settings : dict, optional
         Settings of the method.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        "precomputed": ``X`` has the distances of all pairs, shape (n, n), and base clusterings are by average, complete and Ward's
+        link, PAM and spectral clustering; new objects are given by their distances to those of ``fit``, shape (m, n).
     predict_with : str, default="ssce"
         What labels new objects: ``"ssce"`` (logistic regression), ``"centroid"``, ``"knn:5"``.
     random_state : int, Generator or RandomState, default=0
@@ -154,6 +158,7 @@ class ConsensusClustering(_Consensus):
         scale: str | None = None,
         recipe: dict[str, Any] | None = None,
         settings: dict[str, Any] | None = None,
+        metric: str = "euclidean",
         predict_with: str = "ssce",
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -167,6 +172,7 @@ class ConsensusClustering(_Consensus):
         self.scale = scale
         self.recipe = recipe
         self.settings = settings
+        self.metric = metric
         self.predict_with = predict_with
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -174,7 +180,8 @@ class ConsensusClustering(_Consensus):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self.metric != "precomputed"
+        tags.input_tags.pairwise = self.metric == "precomputed"
         tags.input_tags.allow_nan = True
         return tags
 
@@ -186,6 +193,8 @@ class ConsensusClustering(_Consensus):
         )
         names = getattr(self, "feature_names_in_", None)
         columns = [f"x{at}" for at in range(values.shape[1])] if names is None else [str(name) for name in names]
+        if self.metric == "precomputed" and reset:
+            check_distances(values)
         if hasattr(values, "tocsr"):
             return table_of(values, columns)
         values, means, gaps = filled(values, columns, None if reset else self._means, draws=reset)
@@ -200,12 +209,15 @@ class ConsensusClustering(_Consensus):
         that take such weights: a weight of 2 is two objects there.
         """
         self._means = None
+        if self.metric not in ("euclidean", "precomputed"):
+            raise InputError(f"metric={self.metric!r} is not known; give 'euclidean' or 'precomputed'")
         table = self._checked(X, reset=True)
         number = int(self.n_clusters) if isinstance(self.n_clusters, (int, np.integer)) else None
-        given = (self.base, self.base_k, self.subsample, self.recipe)
+        preset = "distances" if self.metric == "precomputed" and self.base is None else None
+        given = (self.base, self.base_k, self.subsample, self.recipe, preset)
         auto = all(part is None for part in given) and self.n_clusters != "method"
         fields = {"base_k": self.base_k, "subsample": self.subsample, "scale": self.scale}
-        recipe = recipe_json(self.base, None, number, **{**fields, **(self.recipe or {})})
+        recipe = recipe_json(self.base, preset, number, **{**fields, **(self.recipe or {})})
         result = self._run(None, table, recipe, auto=auto, object_weights=_weights(sample_weight, X))
         self._keep(result, result.model(self.predict_with))
         return self

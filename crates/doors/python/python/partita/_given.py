@@ -27,6 +27,18 @@ def check_table(data: Any) -> None:
         raise InputError("this is a dict; a table is an array, a frame or a sparse matrix, such as pandas.DataFrame(it)")
 
 
+def check_distances(values: Any) -> None:
+    """Refuses what has no distances of all pairs of objects."""
+    if not isinstance(values, np.ndarray):
+        raise InputError("distances are read from dense arrays; give matrix.toarray()")
+    if values.shape[0] != values.shape[1]:
+        raise InputError(f"metric='precomputed' takes distances of all pairs, shape (n, n), not {values.shape}")
+    if np.isnan(values).any() or (values < 0).any():
+        raise InputError("metric='precomputed' takes distances, which are not below 0 and have no gaps")
+    if np.abs(np.diagonal(values)).max() > 1e-6 or not np.allclose(values, values.T, rtol=1e-6, atol=0):
+        raise InputError("metric='precomputed' takes distances: symmetric, with 0 on the diagonal; of similarities s give 1 - s")
+
+
 def is_clustering(data: Any) -> bool:
     """Whether it is one clustering by the names of its objects: a dict of node to community, a list of sets of nodes, or one of igraph."""
     if isinstance(data, Mapping):

@@ -28,6 +28,7 @@ pub(crate) mod reader;
 mod sheet;
 pub(crate) mod sparse;
 mod text_bounds;
+mod text_bytes;
 mod text_encoding;
 mod text_layout;
 mod text_rows;

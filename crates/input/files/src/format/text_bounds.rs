@@ -1,9 +1,12 @@
 //! Where the table of a text begins and ends: titles, comments and units above its rows, notes and sums below them.
 
+use std::collections::HashSet;
+
 use csv::ByteRecord;
 
 use super::text_layout::{filled, first_line};
 use crate::amount::amount;
+use crate::calendar::is_date;
 use crate::words::{BESIDE_SUMS, MissingWords, SUMS, has_no_value, is_one_of};
 
 /// The most fields of a line that is a title or a note: a key and its value.
@@ -19,6 +22,12 @@ fn is_number(text: &str) -> bool {
         .any(|&decimal| amount(text, decimal).is_some())
 }
 
+/// Whether a row holds a number or a date in any notation.
+fn has_value(row: &ByteRecord) -> bool {
+    let mut own = row.iter().map(text);
+    own.any(|field| is_number(field) || is_date(field))
+}
+
 /// Fields of a row that are not empty.
 fn worded(row: &ByteRecord) -> usize {
     row.iter().filter(|field| !text(field).is_empty()).count()
@@ -29,7 +38,8 @@ const MOST_ABOVE: usize = 8;
 
 /// How many of the first rows are comments or titles above the table.
 pub(super) fn above(rows: &[ByteRecord]) -> usize {
-    let is_comment = |row: &&ByteRecord| row.get(0).is_some_and(|first| first.starts_with(b"#"));
+    let begins = |first: &[u8]| first.starts_with(b"#") || first.starts_with(b"!");
+    let is_comment = |row: &&ByteRecord| row.get(0).is_some_and(begins);
     let comments = rows.iter().take_while(is_comment).count();
     if comments > 0 {
         let widest = rows.iter().map(filled).max().unwrap_or(0);
@@ -83,7 +93,11 @@ fn titles(rows: &[ByteRecord]) -> usize {
     // Of rows that all look like a header, with numbers in turn, none is one.
     let is_header = |row: &ByteRecord, below| first_line(row, below).is_header;
     let below = rows.get(titles + 1);
-    let named = is_header(next, below) && below.is_some_and(|row| !is_header(row, None));
+    // Words alone, above the first row with an amount or a date.
+    let above_values =
+        |row: &ByteRecord| has_value(row) && !has_value(next) && filled(next) == widest;
+    let named = is_header(next, below)
+        && below.is_some_and(|row| !is_header(row, None) || above_values(row));
     if !named && rows[..titles].iter().any(numbered) {
         return 0;
     }
@@ -100,15 +114,22 @@ pub(super) fn grouped_names(groups: &ByteRecord, rows: &[ByteRecord]) -> Option<
         pairs.any(|(group, name)| text(group).is_empty() && !text(name).is_empty())
     };
     let all_words = || !names.iter().map(text).any(is_number);
-    let first = below.first()?;
+    // The row below may name the index alone.
+    let first = below.iter().find(|row| worded(row) > 1)?;
     // Below the name of the first column stands nothing, but in all rows of objects; or there are words alone.
     let beside = is_named(groups) && !is_named(names) && below.iter().all(is_named);
     let above =
         all_words() && 2 * worded(groups) <= worded(names) && worded(names) + 1 >= first.len();
+    // A group stands above each of its columns.
+    let both = || groups.iter().zip(names).skip(1);
+    let repeated = || {
+        let groups: HashSet<&[u8]> = both().map(|(group, _)| group).collect();
+        let pairs: HashSet<(&[u8], &[u8])> = both().collect();
+        groups.len() + 1 < names.len() && pairs.len() + 1 == names.len() && all_words()
+    };
     let fits = groups.len() == names.len()
         && worded(groups) > 0
-        && some_empty()
-        && (beside || above)
+        && (some_empty() && (beside || above) || repeated())
         && first.iter().map(text).any(is_number);
     let mut group = "";
     let joined = groups.iter().zip(names).map(|(above, name)| {
@@ -133,7 +154,7 @@ pub(super) fn units(rows: &[ByteRecord], missing: &MissingWords) -> usize {
         let columns = (0..width).filter(|&column| is_numeric(below, column, missing));
         let columns: Vec<usize> = columns.collect();
         above.iter().all(|row| {
-            if is_rule(row) {
+            if is_rule(row) || is_index_name(row, below) {
                 return true;
             }
             let own = columns.iter().map(|&column| text(&row[column]));
@@ -147,6 +168,15 @@ pub(super) fn units(rows: &[ByteRecord], missing: &MissingWords) -> usize {
         })
     };
     (1..=most).rev().find(fits).unwrap_or(0)
+}
+
+/// Whether a row has nothing but the name of the first column, as pandas gives an index, above rows with more.
+fn is_index_name(row: &ByteRecord, below: &[ByteRecord]) -> bool {
+    let begins = row
+        .get(0)
+        .map(text)
+        .is_some_and(|first| !first.is_empty() && !is_number(first));
+    begins && worded(row) == 1 && row.len() > 2 && below.iter().all(|row| worded(row) > 1)
 }
 
 /// Whether a row is a line below a header, as of a table in Markdown.
@@ -166,9 +196,10 @@ fn is_numeric(rows: &[ByteRecord], column: usize, missing: &MissingWords) -> boo
 }
 
 /// What a line of notes begins with.
-const NOTES: [&str; 16] = [
+const NOTES: [&str; 17] = [
     "*",
     "#",
+    "!",
     "__",
     "--",
     "==",
@@ -224,8 +255,11 @@ fn name_of_sum(field: &[u8]) -> &str {
     text(field).trim_end_matches([':', '.'])
 }
 
-/// Whether a row is called as sums and means are.
+/// Whether a row is called as sums and means are; US Total is one.
 pub(super) fn is_sum(row: &ByteRecord) -> bool {
-    let mut names = row.iter().take(2).map(name_of_sum);
-    names.any(|name| is_one_of(SUMS, name))
+    let is_total = |name: &str| {
+        let last = name.rsplit_once(' ').map(|(_, last)| last);
+        is_one_of(SUMS, name) || last.is_some_and(|last| is_one_of(&SUMS[..2], last))
+    };
+    row.iter().take(2).map(name_of_sum).any(is_total)
 }

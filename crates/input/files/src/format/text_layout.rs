@@ -33,6 +33,9 @@ const DOUBTFUL: [u8; 5] = [b' ', b':', b'^', b'~', b'/'];
 /// So many numbers 0, 1, 2, … in the first line are names of columns, as pandas gives them.
 const FEWEST_NUMBERED: usize = 5;
 
+/// So many numbers that rise in uneven steps are names of columns, above numbers that do not.
+const MANY_NUMBERED: usize = 10;
+
 /// The delimiter that a first line `sep=;` names for Excel, and the bytes of this line.
 pub(super) fn named_in_first_line(start: &[u8]) -> Option<(u8, usize)> {
     let &[delimiter, ref rest @ ..] = start.strip_prefix(b"sep=")? else {
@@ -112,6 +115,7 @@ pub(super) fn blanks_align(start: &[u8]) -> bool {
         let fields = line.split(blank);
         fields.filter(|field| !field.is_empty()).count()
     };
+    let is_blank = |byte: u8| [b' ', b'\t'].contains(&byte);
     let has_number = |line: &&[u8]| {
         let mut fields = line.split(|byte| [b' ', b'\t'].contains(byte)).skip(1);
         fields.any(|field| number(field).is_some())
@@ -126,37 +130,67 @@ pub(super) fn blanks_align(start: &[u8]) -> bool {
         && rest.iter().all(has_number)
         && lines
             .iter()
-            .any(|line| line.windows(2).any(|two| two == b"  "))
+            .any(|line| line.windows(2).any(|two| two.iter().copied().all(is_blank)))
         && !lines
             .iter()
             .any(|line| [b',', b';', b'|'].iter().any(|mark| line.contains(mark)))
 }
 
-/// Where blanks that follow each other become one, and those at the beginning of a line none.
-#[derive(Debug)]
-pub(super) struct Squeeze {
-    after_blank: bool,
+/// Whether every line is a quoted field of its own that holds as many delimiters, as where a text was saved as one column.
+pub(super) fn lines_are_quoted(start: &[u8]) -> bool {
+    let inner = |line: &'_ [u8]| -> Option<Vec<u8>> {
+        let inner = line.trim_ascii_end().strip_prefix(b"\"")?;
+        Some(inner.strip_suffix(b"\"")?.to_vec())
+    };
+    let Some(inner) = lines(start).map(inner).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    let is_whole = |line: &Vec<u8>| {
+        line.split(|byte| *byte == b'"')
+            .skip(1)
+            .step_by(2)
+            .all(<[u8]>::is_empty)
+    };
+    CANDIDATES.iter().any(|&mark| {
+        let of = |line: &Vec<u8>| line.split(|&byte| byte == mark).count();
+        let numbers = |line: &Vec<u8>| {
+            line.split(|&byte| byte == mark)
+                .any(|field| number(field).is_some())
+        };
+        let wanted = inner.first().map_or(0, of);
+        wanted > 1
+            && inner.len() > 2
+            && inner
+                .iter()
+                .all(|line| of(line) == wanted && is_whole(line))
+            && inner.iter().skip(1).all(numbers)
+    })
 }
 
-impl Default for Squeeze {
-    fn default() -> Self {
-        Self { after_blank: true }
-    }
+/// Whether blanks stand between a delimiter and a quote.
+pub(super) fn blanks_before_quotes(start: &[u8], delimiter: u8) -> bool {
+    let parts = |line: &[u8]| {
+        let mut found = line.windows(3);
+        found.any(|three| three[0] == delimiter && &three[1..] == b" \"")
+    };
+    lines(start).next().is_some_and(parts)
 }
 
-impl Squeeze {
-    /// The bytes without further blanks, tabs among them; how many are left.
-    pub(super) fn apply(&mut self, bytes: &mut [u8]) -> usize {
-        let mut kept = 0;
-        for at in 0..bytes.len() {
-            let byte = if bytes[at] == b'\t' { b' ' } else { bytes[at] };
-            if byte != b' ' || !self.after_blank {
-                bytes[kept] = byte;
-                kept += 1;
-            }
-            self.after_blank = matches!(byte, b' ' | b'\n' | b'\r');
-        }
-        kept
+/// What stands around fields that hold the delimiter: a single quote, if the first line has all its fields between such.
+pub(super) fn quote(start: &[u8], delimiter: u8) -> u8 {
+    let is_single = |field: &[u8]| {
+        let inner = field.strip_prefix(b"'");
+        inner.is_some_and(|inner| inner.ends_with(b"'") && !inner.is_empty())
+    };
+    let mut first = lines(start).take(1).map(<[u8]>::trim_ascii_end);
+    let single = first.all(|line| {
+        let mut fields = line.split(|&byte| byte == delimiter);
+        fields.all(is_single)
+    });
+    if single && !start.is_empty() {
+        b'\''
+    } else {
+        b'"'
     }
 }
 
@@ -264,7 +298,16 @@ pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> Fir
         && own.len() + words == texts.len()
         && rise(own)
         && below.is_some_and(falls);
+    let names_steps = words == 0 && scale && (in_turn(&texts) || texts.len() >= MANY_NUMBERED);
     match texts.split_first() {
+        Some((first, _)) if names_steps && !counted(&texts, 0) => FirstLine {
+            is_header: true,
+            remark: Some(format!(
+                "the first line, numbers that rise from '{}' on, is taken for names; if it is not, give {}",
+                shown(first),
+                option("header").off()
+            )),
+        },
         // Words or an index without a name, and columns that are called by years or other whole numbers in turn.
         _ if words > 0 && in_turn(&texts[words..]) => sure(true),
         Some((word, _)) if words > 0 && scale => FirstLine {
@@ -318,6 +361,8 @@ mod tests {
             let record = |line: &str| ByteRecord::from(line.split(',').collect::<Vec<_>>());
             first_line(&record(line), Some(&record("x,3,1,4,1,5"))).is_header
         };
+        assert!(is_header("400,402,404,406,408,410"));
+        assert!(!is_header("400,402,404,406,408,411"));
         for header in [
             "a,b",
             "0,1,label",

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use csv::ByteRecord;
-use partita_core::{MemoryBudget, option};
+use partita_core::option;
 
 use super::description::OpenOptions;
 use super::text_bounds::{above, grouped_names, is_sum, may_be_below, units};
+use super::text_bytes::{Blanks, Counted, Lines};
 use super::text_encoding::Decoded;
 use super::text_layout::{
-    FirstLine, Header, Squeeze, blanks_align, check_one_column, commas_are_decimal, first_line,
-    guess_delimiter, named_in_first_line,
+    FirstLine, Header, blanks_align, blanks_before_quotes, check_one_column, commas_are_decimal,
+    first_line, guess_delimiter, lines_are_quoted, named_in_first_line, quote,
 };
 use crate::error::{FileError, READ, Result, Row, shown};
 use crate::number::number;
@@ -116,6 +117,12 @@ impl TextReader {
         }
         check_start(path, &start)?;
         let mut remarks = Vec::new();
+        let mut blanks = None;
+        if lines_are_quoted(&start) {
+            let kept = Blanks::around_lines().apply(&mut start);
+            start.truncate(kept);
+            blanks = Some(Blanks::around_lines());
+        }
         let delimiter = match asked {
             Some(asked) => asked,
             None if commas_are_decimal(&start) => {
@@ -128,16 +135,21 @@ impl TextReader {
             None if blanks_align(&start) => b' ',
             None => guess_delimiter(path, &start),
         };
-        let squeeze = (asked.is_none() && blanks_align(&start)).then(Squeeze::default);
+        if asked.is_none() && blanks_align(&start) {
+            blanks = Some(Blanks::repeated());
+        } else if blanks_before_quotes(&start, delimiter) {
+            blanks = Some(Blanks::before_quotes(delimiter));
+        }
         let rows = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(delimiter)
+            .quote(quote(&start, delimiter))
             .buffer_capacity(1 << 16)
             .from_reader(Counted {
                 bytes,
                 lines,
-                squeeze,
+                blanks,
             });
         let mut reader = Self {
             path: path.to_owned(),
@@ -597,147 +609,6 @@ fn delimiter(path: &Path, asked: char) -> Result<u8> {
                 format!("the delimiter '{asked}' is not an ASCII character; name another"),
             )
         })
-}
-
-/// A reader that counts lines and refuses to feed one endless row.
-struct Counted {
-    bytes: BufReader<Decoded>,
-    lines: Lines,
-    /// Columns are aligned by blanks: several become one.
-    squeeze: Option<Squeeze>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.bytes.read(buffer)?;
-            let kept = match &mut self.squeeze {
-                Some(squeeze) => squeeze.apply(&mut buffer[..read]),
-                None => read,
-            };
-            self.lines.feed(&buffer[..kept])?;
-            if kept > 0 || read == 0 {
-                return Ok(kept);
-            }
-        }
-    }
-}
-
-/// Where lines end. The CSV reader's own count is that before the blank lines, or the second half of a `\r\n`, which
-/// stand between two rows.
-#[derive(Debug)]
-struct Lines {
-    /// Line breaks not yet passed.
-    breaks: VecDeque<Breaks>,
-    /// The most bytes that a row may take.
-    longest: u64,
-    line: u64,
-    read: u64,
-    row_start: u64,
-    /// Whether nothing but line ends was read since the row began.
-    blank: bool,
-    after_return: bool,
-    odd_quotes: bool,
-}
-
-/// Line breaks one after the other, with nothing between them: blank lines are as many as a file has bytes.
-#[derive(Debug)]
-struct Breaks {
-    at: u64,
-    /// Whether a `\r` stands before each.
-    after_return: bool,
-    count: u64,
-}
-
-impl Breaks {
-    /// From one to the next.
-    fn step(&self) -> u64 {
-        1 + u64::from(self.after_return)
-    }
-}
-
-impl Lines {
-    fn new(longest: u64) -> Self {
-        Self {
-            breaks: VecDeque::new(),
-            longest,
-            line: 1,
-            read: 0,
-            row_start: 0,
-            blank: true,
-            after_return: false,
-            odd_quotes: false,
-        }
-    }
-
-    fn row_begins(&mut self) {
-        self.row_start = self.read;
-        self.blank = true;
-    }
-
-    fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
-        for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
-            let after_return = if at == 0 {
-                self.after_return
-            } else {
-                bytes[at - 1] == b'\r'
-            };
-            let at = self.read + at as u64;
-            match self.breaks.back_mut() {
-                Some(last)
-                    if last.after_return == after_return
-                        && last.at + last.count * last.step() == at =>
-                {
-                    last.count += 1;
-                }
-                _ => self.breaks.push_back(Breaks {
-                    at,
-                    after_return,
-                    count: 1,
-                }),
-            }
-        }
-        self.odd_quotes ^= bytes.iter().fold(false, |odd, &byte| odd ^ (byte == b'"'));
-        self.after_return = bytes.last() == Some(&b'\r');
-        self.read += bytes.len() as u64;
-        // Blank lines before a row are no part of it.
-        self.blank &= bytes.iter().all(|byte| matches!(byte, b'\r' | b'\n'));
-        if self.blank {
-            self.row_start = self.read;
-        }
-        if self.read - self.row_start > self.longest {
-            let reason = format!(
-                "a row is longer than {}; check its quotes and line ends, or raise {}",
-                MemoryBudget::new(self.longest),
-                option("max-memory")
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
-        }
-        Ok(())
-    }
-
-    /// At the end of the file: whether the last row began with a quote that nothing closes, and took in further lines.
-    fn quote_is_open(&self) -> bool {
-        self.odd_quotes && self.breaks.iter().map(|breaks| breaks.count).sum::<u64>() > 1
-    }
-
-    /// The line of the row that was read from this place on, line breaks before it included.
-    fn at(&mut self, mut place: u64) -> u64 {
-        while let Some(next) = self.breaks.front_mut() {
-            let (at, step) = (next.at, next.step());
-            if at > place && !(next.after_return && at == place + 1) {
-                break;
-            }
-            place = place.max(at + 1);
-            self.line += 1;
-            next.at += step;
-            next.count -= 1;
-            if next.count == 0 {
-                self.breaks.pop_front();
-            }
-        }
-        self.line
-    }
 }
 
 /// The first bytes, without a byte-order mark.

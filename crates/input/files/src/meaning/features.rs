@@ -7,9 +7,11 @@ use super::base_columns::has_many_values;
 use super::complaints::{complaint, refused, times, too_many};
 use super::feature_columns::{Feature, fill, numbered, spread};
 use super::frame::{Frame, are_names};
+use super::marks;
 use super::read_options::{Encode, Impute, ReadOptions, Truth};
+use super::reading::MOST_DIFFERENT;
 use super::roles::{Reason, Role};
-use super::values::{self, FEWEST_OBJECTS, MOST_DIFFERENT, Meaning, Notation};
+use super::values::{self, FEWEST_OBJECTS, Meaning, Notation};
 use crate::amount::amount;
 use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Result, WrongValue, shown};
@@ -43,7 +45,9 @@ pub(crate) fn table(
 ) -> Result<Features> {
     let mut found = Vec::with_capacity(columns.len());
     let mut padded_columns = Vec::with_capacity(columns.len());
+    let mut marked = Vec::with_capacity(columns.len());
     for column in columns {
+        marked.push(options.encode.is_none() && holds_ones(&column));
         padded_columns.push(matches!(column, Column::Parsed { padded: true, .. }));
         found.push(match column {
             Column::Parsed {
@@ -69,11 +73,12 @@ pub(crate) fn table(
     let semicolons = frame.reader.items().semicolons;
     let mut codes: Vec<bool> = Vec::with_capacity(places.len());
     let mut again: Vec<bool> = Vec::with_capacity(places.len());
-    for ((&at, feature), &padded) in places.iter().zip(&found).zip(&padded_columns) {
+    for (place, (&at, feature)) in places.iter().zip(&found).enumerate() {
         let name = &frame.names[at];
         codes.push(is_code(name, feature));
-        let is_padded = padded && all_whole(feature);
-        again.push(codes[codes.len() - 1] || is_padded || semicolons && may_be_thousands(feature));
+        let is_padded = padded_columns[place] && all_whole(feature);
+        let otherwise = marked[place] || semicolons && may_be_thousands(feature);
+        again.push(codes[place] || is_padded || otherwise);
     }
     for (feature, _) in found.iter_mut().zip(&again).filter(|(_, again)| **again) {
         *feature = Feature::LeftOut;
@@ -122,6 +127,11 @@ pub(crate) fn table(
     })
 }
 
+/// Whether a column of numbers has ones alone, beside empty fields.
+fn holds_ones(column: &Column) -> bool {
+    matches!(column, Column::Parsed { values, missing, words: false, .. } if missing.is_empty() && marks::are_ones(values))
+}
+
 /// Whether the last row has the sums or the means of all numbers above it: several, or one where the row has no name.
 fn adds_up(found: &[Feature], unnamed: bool, notation: Notation) -> bool {
     let plain = |feature: &Feature| match feature {
@@ -145,6 +155,7 @@ fn adds_up(found: &[Feature], unnamed: bool, notation: Notation) -> bool {
     }
     let of = |mean: bool| {
         let mut there = 0;
+        let mut differs = false;
         let fits = columns.iter().all(|column| {
             let Some((&last, others)) = column.split_last().filter(|(last, _)| !last.is_nan())
             else {
@@ -159,9 +170,11 @@ fn adds_up(found: &[Feature], unnamed: bool, notation: Notation) -> bool {
             let wanted = if mean { sum / others.len() as f64 } else { sum };
             let size: f64 = others.iter().map(|value| value.abs()).sum();
             there += usize::from(size > 0.0);
+            // What is always the same is its mean in every row.
+            differs |= others.iter().any(|value| *value != last);
             others.len() > 2 && (last - wanted).abs() <= if mean { 0.006 } else { 1e-6 * size }
         });
-        fits && there > usize::from(!unnamed)
+        fits && there > usize::from(!unnamed) && differs
     };
     of(false) || unnamed && of(true)
 }
@@ -249,6 +262,8 @@ struct Decision<'a> {
     complaints: Vec<(String, MissingCounts)>,
     /// Columns of numbers with different units.
     units: Vec<String>,
+    /// Columns of one word or nothing.
+    marks: Vec<String>,
 }
 
 /// Decides what every column is, and makes it that. Gives the names of the objects, if they are among the columns.
@@ -277,6 +292,7 @@ fn decide(
         object_names: None,
         complaints: Vec::new(),
         units: Vec::new(),
+        marks: Vec::new(),
     };
     for (place, &at) in places.iter().enumerate() {
         if let Feature::Words(words) = &mut found[place] {
@@ -285,6 +301,8 @@ fn decide(
         }
     }
     decision.check()?;
+    let remark = marks::remark(&decision.marks);
+    decision.frame.roles.warnings.extend(remark);
     for (feature, &at) in found.iter_mut().zip(places) {
         if let Feature::Numbers(values) = feature {
             decision.look_for_markers(at, values);
@@ -332,7 +350,11 @@ impl Decision<'_> {
             comma: self.notation.comma || semicolons && values::points_part_thousands(&words),
             ..self.notation.of(&name)
         };
-        let meaning = if is_code || words::is_code(&name) {
+        let is_mark = counts.is_empty() && marks::fill(&mut words);
+        if is_mark {
+            self.marks.push(name.clone());
+        }
+        let meaning = if is_mark || is_code || words::is_code(&name) {
             Meaning::Categories
         } else {
             values::of_words(&words, notation)

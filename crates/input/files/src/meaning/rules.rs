@@ -316,7 +316,7 @@ fn features_that_number_rows(facts: &Facts<'_>) -> Vec<String> {
             counts.push(name.as_str());
         } else if words::is_id(name) && all_whole_and_different(column) {
             ids.push(name.as_str());
-        } else if words::is_time(name) {
+        } else if words::is_time(name) && !words::is_duration(name) && !is_category(column) {
             times.push(name.as_str());
         }
     }
@@ -344,6 +344,11 @@ fn counts_rows(column: ArrayView1<'_, f64>) -> bool {
     let first = column.first().copied().unwrap_or(f64::NAN);
     let mut rows = column.iter().enumerate();
     (first == 0.0 || first == 1.0) && rows.all(|(row, &value)| value == first + row as f64)
+}
+
+/// Whether a column holds zeros and ones, as those of the words of one do.
+fn is_category(column: ArrayView1<'_, f64>) -> bool {
+    column.iter().all(|&value| value == 0.0 || value == 1.0)
 }
 
 fn all_whole_and_different(column: ArrayView1<'_, f64>) -> bool {
@@ -495,6 +500,7 @@ mod tests {
         let said = about(["index", "patient_id", "x"]);
         assert_says(&said, &["column 'index' counts the rows"]);
         assert_says(&said, &["--id 'patient_id'"]);
+        assert!(!about(["a", "elapsed time", "reviews_per_month"]).contains("times by its name"));
         assert!(
             !about(["t", "weight", "id"]).contains("of its own"),
             "a number twice is not an id"

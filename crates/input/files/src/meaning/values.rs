@@ -1,16 +1,20 @@
 //! What the values of a column mean: numbers in any notation, categories, times, ids, weights. The rules are here, each with its
 //! reason; who is asked for otherwise is not asked here.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
-use super::complaints::MOST_NAMED;
+use partita_core::option;
+
+use super::complaints::times;
 use super::read_options::ReadOptions;
+use super::reading::{MOST_DIFFERENT, RARE, Reading, middle};
 use super::roles::Reason;
-use crate::amount::{Amount, amount, common_end, factors, is_known_unit, parts};
+use crate::amount::{amount, common_end, parts};
 use crate::calendar;
 use crate::dictionary::Dictionary;
+use crate::units::is_known_unit;
 use crate::value_kind::ValueKind;
-use crate::words::{self, MissingCounts};
+use crate::words::{self, MissingCounts, add_counts};
 
 /// Nothing is suspected of fewer objects.
 pub(crate) const FEWEST_OBJECTS: usize = 20;
@@ -48,225 +52,6 @@ pub(crate) struct Numbers {
     pub(crate) decimal: Option<char>,
     /// What is to be said about the numbers of the column.
     pub(crate) remark: Option<String>,
-}
-
-/// So many different words, each in fewer rows than some on average, are no categories where nobody asks for them; and so few values with
-/// words among them are.
-pub(crate) const MOST_DIFFERENT: usize = 10;
-
-/// How the values of a column read with one mark before decimals.
-struct Reading<'a> {
-    amounts: Vec<Option<Amount<'a>>>,
-    /// Rows with a number, and with a word that is none.
-    read: u64,
-    unread: u64,
-}
-
-impl<'a> Reading<'a> {
-    fn new(
-        words: &'a Dictionary,
-        counts: &[u64],
-        gap: impl Fn(&str) -> bool,
-        decimal: char,
-        behind: &str,
-    ) -> Self {
-        let read = |value: &'a String| {
-            let found = amount(value.strip_suffix(behind)?, decimal)?;
-            let kind = found
-                .kind
-                .or((!behind.is_empty()).then_some(ValueKind::Unit));
-            Some(Amount { kind, ..found })
-        };
-        let amounts: Vec<Option<Amount<'a>>> = words.values().iter().map(read).collect();
-        let mut reading = Self {
-            amounts,
-            read: 0,
-            unread: 0,
-        };
-        for ((amount, value), count) in reading.amounts.iter().zip(words.values()).zip(counts) {
-            match amount {
-                Some(_) => reading.read += count,
-                None if gap(value) => {}
-                None => reading.unread += count,
-            }
-        }
-        reading
-    }
-
-    fn values(&self) -> Vec<f64> {
-        let value = |amount: &Option<Amount<'_>>| amount.map_or(f64::NAN, |amount| amount.value);
-        self.amounts.iter().map(value).collect()
-    }
-
-    /// Marks that few of the numbers have behind them, such as the flags of official statistics, are taken for notes.
-    fn take_flags(&mut self, words: &Dictionary, counts: &[u64]) {
-        if !words
-            .values()
-            .iter()
-            .any(|value| value.trim().contains(' '))
-        {
-            return;
-        }
-        let is_flag = |unit: &str| {
-            (1..=2).contains(&unit.len())
-                && unit.bytes().all(|byte| byte.is_ascii_alphabetic())
-                && factors(&["", unit]).is_none()
-        };
-        let pairs = || self.amounts.iter().zip(counts);
-        let rows = |wanted: &dyn Fn(&str) -> bool| -> u64 {
-            let found =
-                pairs().filter(|(amount, _)| amount.is_some_and(|found| wanted(found.unit)));
-            found.map(|(_, count)| count).sum()
-        };
-        let flagged = rows(&is_flag);
-        if flagged == 0 || 2 * flagged > rows(&|unit| unit.is_empty()) {
-            return;
-        }
-        for amount in self.amounts.iter_mut().flatten() {
-            if is_flag(amount.unit) {
-                (amount.unit, amount.kind) = ("", Some(ValueKind::Note));
-            }
-        }
-    }
-
-    /// Takes the words that `read` knows for numbers of this kind; which they are.
-    fn take_words(
-        &mut self,
-        words: &'a Dictionary,
-        counts: &[u64],
-        kind: ValueKind,
-        read: impl Fn(&str) -> Option<f64>,
-    ) -> Vec<String> {
-        let unit = self.amounts.iter().flatten().map(|found| found.unit).next();
-        let mut taken = Vec::new();
-        for ((amount, value), count) in self.amounts.iter_mut().zip(words.values()).zip(counts) {
-            if amount.is_none()
-                && let Some(number) = read(value)
-            {
-                *amount = Some(Amount {
-                    value: number,
-                    unit: unit.unwrap_or_default(),
-                    kind: Some(kind),
-                });
-                (self.read, self.unread) = (self.read + count, self.unread.saturating_sub(*count));
-                taken.push(value.clone());
-            }
-        }
-        taken
-    }
-
-    /// Takes what is a number to people although it is a word: a price of 0 among amounts of money, and the ends of a scale that say
-    /// what they mean. Gives what is to be said.
-    fn take_numbers_of_words(&mut self, words: &'a Dictionary, counts: &[u64]) -> Option<String> {
-        if self.unread == 0 || self.read == 0 {
-            return None;
-        }
-        let ranges = self.unread <= self.read;
-        let mut kinds = self.amounts.iter().flatten();
-        let quoted = |taken: &[String]| format!("'{}'", taken.join("', '"));
-        if kinds
-            .clone()
-            .any(|found| found.kind == Some(ValueKind::Currency))
-        {
-            let zero = |value: &str| words::is_free(value).then_some(0.0);
-            let taken = self.take_words(words, counts, ValueKind::Currency, zero);
-            return (!taken.is_empty()).then(|| format!("take {} for 0", quoted(&taken)));
-        }
-        let plain = kinds.all(|found| found.kind.is_none() && found.value.fract() == 0.0);
-        let range = |value: &str| middle(value).filter(|_| ranges);
-        let number = |value: &str| labelled(value).or_else(|| range(value));
-        let open = |(amount, value): (&Option<Amount<'_>>, &String)| {
-            amount.is_some() || words::has_no_value(value) || number(value).is_some()
-        };
-        if !plain || !self.amounts.iter().zip(words.values()).all(open) {
-            return None;
-        }
-        let taken = self.take_words(words, counts, ValueKind::Note, number);
-        let more = taken.len().saturating_sub(MOST_NAMED);
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
-        };
-        let some = quoted(&taken[..taken.len().min(MOST_NAMED)]);
-        let said = || format!("take the number alone, or the middle of a range, of {some}{more}");
-        (!taken.is_empty()).then(said)
-    }
-
-    /// Takes numbers whose units are of one kind in the first of these; gives the units, if there are several.
-    fn unite(&mut self) -> Vec<String> {
-        let units: BTreeSet<&str> = self
-            .amounts
-            .iter()
-            .flatten()
-            .map(|found| found.unit)
-            .collect();
-        let units: Vec<&str> = units.into_iter().collect();
-        // One is the plural of the other.
-        if let &[one, many] = &*units
-            && many.strip_suffix('s') == Some(one)
-            && !one.is_empty()
-        {
-            self.amounts
-                .iter_mut()
-                .flatten()
-                .for_each(|amount| amount.unit = one);
-            return Vec::new();
-        }
-        if [["N", "S"], ["E", "W"]].iter().any(|two| units == two) {
-            for amount in self.amounts.iter_mut().flatten() {
-                if ["S", "W"].contains(&amount.unit) {
-                    amount.value = -amount.value;
-                }
-                amount.unit = "°";
-            }
-            return Vec::new();
-        }
-        let Some(factors) = factors(&units).filter(|_| units.len() > 1) else {
-            return Vec::new();
-        };
-        for amount in self.amounts.iter_mut().flatten() {
-            let at = units.iter().position(|unit| *unit == amount.unit);
-            amount.value *= at.map_or(1.0, |at| factors[at] / factors[0]);
-            amount.unit = units[0];
-            amount.kind = amount.kind.or(Some(ValueKind::Unit));
-        }
-        units.into_iter().map(str::to_owned).collect()
-    }
-
-    /// The units, if there are several. Some numbers may have none, but for percentages.
-    fn different_units(&self) -> Vec<String> {
-        let units: BTreeSet<&str> = self
-            .amounts
-            .iter()
-            .flatten()
-            .map(|found| found.unit)
-            .collect();
-        let one = units.len() < 2 || units.len() == 2 && units.contains("") && !units.contains("%");
-        let units = units.into_iter().filter(|_| !one);
-        units.map(str::to_owned).collect()
-    }
-
-    /// The notation that is said: bounds and notes before others.
-    fn kind(&self) -> Option<ValueKind> {
-        let kinds = || {
-            self.amounts
-                .iter()
-                .flatten()
-                .filter_map(|amount| amount.kind)
-        };
-        let rare = |kind: &ValueKind| matches!(kind, ValueKind::Bound | ValueKind::Note);
-        kinds().find(rare).or_else(|| kinds().next())
-    }
-
-    /// Whether all numbers are bounds with marks before them, as those of groups are.
-    fn are_groups(&self, words: &Dictionary) -> bool {
-        let mut pairs = self.amounts.iter().zip(words.values());
-        pairs.all(|(amount, word)| {
-            amount.is_none_or(|amount| amount.kind == Some(ValueKind::Bound))
-                && !word.trim_end().ends_with('+')
-        })
-    }
 }
 
 /// How numbers in a text are read.
@@ -331,6 +116,7 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
     reading.take_flags(words, &counts);
     let taken = reading.take_numbers_of_words(words, &counts);
     let united = reading.unite();
+    let others = reading.drop_rare_units(words, &counts);
     let units = reading.different_units();
     let parted = |value: &String| value.contains([' ', '%']);
     let few = words.values().len() <= MOST_DIFFERENT && words.codes().len() >= FEWEST_OBJECTS;
@@ -342,7 +128,8 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
             Meaning::Units(units)
         };
     }
-    if reading.read == 0 || !units.is_empty() || reading.are_groups(words) {
+    let is_grouped = words.values().len() <= MOST_DIFFERENT && reading.are_groups(words);
+    if reading.read == 0 || !units.is_empty() || is_grouped {
         return Meaning::Categories;
     }
     if reading.unread > 0 && has_ranges(words) {
@@ -356,7 +143,10 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
             .map(|((value, _), &count)| (value.clone(), count))
             .collect::<MissingCounts>()
     };
-    if reading.unread > 0 {
+    // Words without a digit are no codes: what is not measured has no number.
+    let none_is_code = || not_read(false).keys().all(|word| !has_digit(word));
+    let rare = notation.gaps && RARE * reading.unread <= reading.read && !few && none_is_code();
+    if reading.unread > 0 && !rare {
         return if reading.unread <= reading.read && !few {
             Meaning::Mixed(not_read(false))
         } else {
@@ -370,13 +160,39 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
             "have the units '{all}'; all are taken in '{first}'"
         ))
     };
+    let mut gaps = not_read(true);
+    let rare = not_read(false);
+    let unmeasured = || {
+        let words: Vec<String> = rare.keys().map(|word| format!("'{word}'")).collect();
+        let often = times(rare.values().sum());
+        let remedy = option("encode").to("one-hot");
+        let words = words.join(", ");
+        (!rare.is_empty()).then(|| {
+            format!("are beside words, {words} ({often}), which are taken for missing values; if they are categories give {remedy}")
+        })
+    };
+    let foreign = || {
+        let often = times(others.values().sum());
+        let words: Vec<&str> = others.keys().map(String::as_str).collect();
+        let units = words.join("', '");
+        (!others.is_empty()).then(|| {
+            format!("have another unit ('{units}') {often}; those are taken for missing values")
+        })
+    };
+    let remark = in_one().or(taken).or_else(unmeasured).or_else(foreign);
+    add_counts(&mut gaps, &others);
+    add_counts(&mut gaps, &rare);
     Meaning::Numbers(Numbers {
         values: reading.values(),
         kind: reading.kind(),
-        gaps: not_read(true),
+        gaps,
         decimal,
-        remark: in_one().or(taken),
+        remark,
     })
+}
+
+fn has_digit(word: &str) -> bool {
+    word.contains(|letter: char| letter.is_ascii_digit())
 }
 
 /// The numbers of a column by the mark before decimals that reads more of them; whether this is a comma, and the mark where it shows.
@@ -408,18 +224,6 @@ fn read<'a>(
     (if by_comma { comma } else { point }, by_comma, decimal)
 }
 
-/// The whole number before words that say what it means, as at the ends of a scale: 10 - Extremely likely.
-fn labelled(value: &str) -> Option<f64> {
-    let end = value.find(|letter: char| !letter.is_ascii_digit())?;
-    let (number, label) = value.split_at(end);
-    let marks = [" - ", " – ", " = ", ": ", ") ", " ("];
-    let is_label = marks.iter().any(|mark| label.starts_with(mark));
-    number
-        .parse()
-        .ok()
-        .filter(|_| is_label && label.contains(char::is_alphabetic))
-}
-
 /// How often each word occurs that is no value.
 fn no_values(words: &Dictionary, counts: &[u64], gap: impl Fn(&str) -> bool) -> MissingCounts {
     let pairs = words.values().iter().zip(counts);
@@ -446,7 +250,7 @@ fn durations(
             .and_then(|hour| hour.trim().parse().ok());
         // No time of the day has minutes and parts of seconds alone.
         let of_seconds = value.contains('.') && value.matches(':').count() == 1;
-        of_seconds || hour.is_some_and(|hour: u32| hour > 24)
+        of_seconds || value.starts_with('P') || hour.is_some_and(|hour: u32| hour > 24)
     };
     // Nothing but the first hour of the day is no time of the day.
     let short = |value: &String| value.starts_with("0:") || value.starts_with("00:");
@@ -487,23 +291,6 @@ fn several(
 /// Whether some word is a range of numbers, such as 18-24 or $25,000 to $49,999: all are groups then.
 fn has_ranges(words: &Dictionary) -> bool {
     words.values().iter().any(|value| middle(value).is_some())
-}
-
-/// The middle of a range of numbers.
-fn middle(value: &str) -> Option<f64> {
-    let number = |text: &str| {
-        let found = amount(text, '.').or_else(|| amount(text, ','))?;
-        Some(found.value)
-    };
-    let of = |mark: &&str| {
-        let (low, high) = value.split_once(*mark)?;
-        Some(number(low)?.midpoint(number(high)?))
-    };
-    let marks = ["-", "–", " to ", " bis ", " à ", " a "];
-    marks
-        .iter()
-        .find_map(of)
-        .filter(|_| amount(value, '.').is_none())
 }
 
 /// Numbers that stand for missing values more often than not; how often each, and whether it surely does: it is below 0, and all others are
@@ -571,6 +358,12 @@ pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
     let serial = || {
         whole && (among(EPOCH, f64::INFINITY) || words::is_day(name) && among(SERIAL.0, SERIAL.1))
     };
+    let is_month = || {
+        (words::is_time(name) || words::is_period(name))
+            && values
+                .iter()
+                .all(|&value| calendar::is_compact_month(value))
+    };
     let epoch = || whole && (among(EPOCH, 2.0 * EPOCH) || among(1e3 * EPOCH, 2e3 * EPOCH));
     let is_phone = words::is_phone(name) && among(1e5, f64::INFINITY);
     let is_key = (words::is_key(name) || is_phone) && whole && enough;
@@ -578,6 +371,7 @@ pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
         (
             enough
                 && (words::is_time(name) && (rises() || serial())
+                    || is_month()
                     || words::is_period(name) && whole && among(1800.0, 2200.0)),
             Reason::Time,
         ),
@@ -664,6 +458,18 @@ mod tests {
             ("$3|-|$4.50", "[3.0, NaN, 4.5]"),
             ("3|4|k.A.|..", "[3.0, 4.0, NaN, NaN]"),
             ("3|4|5|error", "{\"error\": 1}"),
+            ("3|4|5|6|Tr", "[3.0, 4.0, 5.0, 6.0, NaN]"),
+            ("130 L|150 H|140|151 H", "[130.0, 150.0, 140.0, 151.0]"),
+            ("CHF 45.-|CHF 1'200.-", "[45.0, 1200.0]"),
+            ("kr 1.200,-|kr 150,-", "[1200.0, 150.0]"),
+            ("%12,5|%7,25", "[12.5, 7.25]"),
+            ("5'10|5'0", "[70.0, 60.0]"),
+            ("88+2|71+1", "[88.0, 71.0]"),
+            ("PT1H20M|PT45M", "[4800.0, 2700.0]"),
+            ("1|2|\\N|(null)|–", "[1.0, 2.0, NaN, NaN, NaN]"),
+            ("3|4|5|6|E7.1", "{\"E7.1\": 1}"),
+            ("Less than 1 year|4|12|40", "[1.0, 4.0, 12.0, 40.0]"),
+            ("01:57:32|111:06:40", "[7052.0, 400000.0]"),
             ("3|b", "{\"b\": 1}"),
             ("5%|0.5|7%", "[\"\", \"%\"]"),
             ("3 kg|4 cm", "[\"cm\", \"kg\"]"),
