@@ -78,6 +78,7 @@ mod row_filter;
 mod testing;
 mod text_lines;
 mod typed_array;
+mod unfinished;
 mod value_kind;
 mod words;
 
@@ -113,5 +114,6 @@ pub use meaning::sparse_table::{
 pub use meaning::table::{Table, load_table, read_table, write_table};
 pub use row_filter::PickError;
 pub use sprs;
+pub use unfinished::{finished, remove_unfinished, unfinished};
 pub use value_kind::ValueKind;
 pub use words::MISSING_WORDS;
