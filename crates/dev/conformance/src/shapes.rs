@@ -8,7 +8,7 @@ use crate::draw::{Drawn, ensemble, planted};
 use crate::soft::ensemble_of_shares;
 
 /// Ensembles of all shapes that memory depends on, each with its name: few objects in many base clusterings and the other way round,
-/// few and many base clusters (ΣJ from 10 to 10⁵), all labels different, missing labels, shares.
+/// few and many base clusters (ΣJ from 10 to 45,000), all labels different, missing labels, shares.
 pub fn shapes() -> Vec<(&'static str, Drawn)> {
     let alone = |objects: usize, bases: usize| {
         let drawn = planted(objects, bases, 2, Seed::new(90));
@@ -27,7 +27,7 @@ pub fn shapes() -> Vec<(&'static str, Drawn)> {
         ("4 × 20,000", planted(4, 20_000, 2, Seed::new(93))),
         ("40 × 300", planted(40, 300, 3, Seed::new(94))),
         ("40 × 100, all different", alone(40, 100)),
-        ("40 × 2,500, all different", alone(40, 2500)),
+        ("40 × 500, all different", alone(40, 500)),
         ("800 × 3, all different", alone(800, 3)),
         ("1,000 × 20, all different", alone(1000, 20)),
         ("300 × 40, half missing", half_missing(300, 40)),
