@@ -1,5 +1,7 @@
 //! Any method, as a list of methods holds it: settings by name, diagnostics as JSON.
 
+use std::num::Saturating;
+
 use serde_json::{Map, Value};
 
 use crate::settings::json_of;
@@ -29,7 +31,7 @@ pub trait Consensus: Sync {
         size: &ProblemSize,
     ) -> Result<Map<String, Value>, SettingsError>;
 
-    /// Bytes held at once, at most, with these settings.
+    /// Bytes held at once beside the ensemble, at most, with these settings.
     ///
     /// # Errors
     /// As [`validate`](Self::validate).
@@ -88,7 +90,8 @@ impl<M: Method> Consensus for M {
     }
 
     fn bytes(&self, settings: &SettingMap, size: &ProblemSize) -> Result<u64, SettingsError> {
-        Ok(Method::bytes(self, size, &valid(self, settings, size)?))
+        let own = Method::bytes(self, size, &valid(self, settings, size)?);
+        Ok(own.saturating_add(canonical_bytes(size)))
     }
 
     fn fixed_clusters(&self, settings: &SettingMap, bases: &[BaseClustering]) -> Option<usize> {
@@ -127,6 +130,20 @@ impl<M: Method> Consensus for M {
     fn row_bytes(&self, settings: &SettingMap, size: &ProblemSize) -> Result<u64, SettingsError> {
         Ok(Method::row_bytes(self, size, &valid(self, settings, size)?))
     }
+}
+
+/// Bytes of the ensemble in canonical order: its labels, the names of objects, and those of base clusterings and clusters, which orders
+/// and reductions hold three times at most. Few objects in many base clusterings are little else.
+fn canonical_bytes(size: &ProblemSize) -> u64 {
+    let [n, m, side, _] = size.saturating();
+    let label = Saturating(if size.largest_base_clustering < 255 {
+        1
+    } else {
+        2
+    });
+    (n * (m * label + Saturating(120))
+        + (m * Saturating(80) + side * Saturating(48)) * Saturating(3))
+    .0
 }
 
 fn valid<M: Method>(

@@ -8,9 +8,9 @@ use crate::result_warnings::{self, Found};
 use crate::row_passes::foreign::guarded;
 use crate::rows_held::{fit_held, held_bytes};
 use crate::{
-    Assigned, BaseClustering, BaseWeights, Consensus, ConsensusError, FitAndSettings, Flow, Model,
-    Monitor, Objective, ProblemSize, RowFit, RowProblem, SettingsError, Stopped, Weights,
-    are_read_by_blocks,
+    Assigned, BLOCK_ROWS, BaseClustering, BaseWeights, Consensus, ConsensusError, FitAndSettings,
+    Flow, Model, Monitor, Objective, ProblemSize, RowFit, RowProblem, SettingsError, Stopped,
+    Weights, are_read_by_blocks,
 };
 
 impl RowProblem<'_> {
@@ -40,7 +40,12 @@ impl RowProblem<'_> {
         if self.are_held() {
             held_bytes(method, &self.settings, &self.size())
         } else {
-            method.row_bytes(&self.settings, &self.size())
+            let mut size = self.size();
+            if self.engine.is_none() {
+                // Groups of files may be small, and each has a sum.
+                size.objects = size.objects.max(self.rows.groups() * BLOCK_ROWS as usize);
+            }
+            method.row_bytes(&self.settings, &size)
         }
     }
 

@@ -174,7 +174,7 @@ impl Entropies {
             tallies
         };
         cells
-            .saturating_mul(8 * (sums_under_way() + 1))
+            .saturating_mul(8 * (sums_under_way(size.objects) + 1))
             .saturating_add(held * 16 + side.saturating_mul(24))
     }
 

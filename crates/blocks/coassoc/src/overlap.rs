@@ -140,7 +140,7 @@ impl Overlap {
     pub fn bytes(size: &ProblemSize) -> u64 {
         let side = size.base_clusters as u64;
         side.saturating_mul(side)
-            .saturating_mul(8 * (sums_under_way() + 1))
+            .saturating_mul(8 * (sums_under_way(size.objects) + 1))
     }
 
     /// The same where every object is shared out among its base clusters: it counts its weight over the sum of the

@@ -243,7 +243,7 @@ impl Bench<'_> {
             .collect::<serde_json::Map<_, _>>();
         // What a budget of a machine would refuse is not tried.
         let budget = partita_core::MemoryBudget::new(1 << 30);
-        let monitor = Deadline(Instant::now() + PATIENCE);
+        let monitor = Deadline::after(PATIENCE);
         let answer = self.run_with(drawn, &columns(), &monitor, |problem| {
             problem.settings(all.into()).budget(budget)
         });
@@ -507,10 +507,22 @@ impl Monitor for Impatient {
 }
 
 /// Wants to stop at a time.
-struct Deadline(Instant);
+#[derive(Debug)]
+pub struct Deadline(Instant);
+
+impl Deadline {
+    /// From now on so long.
+    pub fn after(patience: Duration) -> Self {
+        Self(Instant::now() + patience)
+    }
+}
 
 impl Monitor for Deadline {
     fn tick(&self, _done: u64, _total: u64) -> Flow {
+        self.flow()
+    }
+
+    fn flow(&self) -> Flow {
         if Instant::now() < self.0 {
             Flow::Continue
         } else {

@@ -33,14 +33,16 @@ mod progress;
 pub mod race;
 mod rows;
 mod shape;
+mod shapes;
 mod soft;
 mod weights;
 
-pub use checks::{check, check_with};
+pub use checks::{Deadline, check, check_with};
 pub use copies::{ROUNDING, Twice, twice};
 pub use draw::{Drawn, draw, duplicated, ensemble, many_clusters, planted, shuffled};
 pub use progress::progress;
 pub use shape::{same_bits, shape};
+pub use shapes::shapes;
 pub use soft::{DrawnShares, check_soft, draw_shares, ensemble_of_shares};
 
 /// Values that an independent implementation computed: 24 objects in the plane, 12 base clusterings with

@@ -2,8 +2,8 @@
 //!
 //! Pick the program, not this crate: it is a library so that the Python package has the same command line inside.
 
-#![forbid(unsafe_code)]
-
+#[cfg(unix)]
+mod aborted;
 mod args;
 mod commands;
 mod compute;
@@ -30,6 +30,8 @@ use streams::StandardInput;
 /// Does what the arguments say, of which the first is the name of the program, and gives the exit code. It is called once a process,
 /// which it ends where help is asked for or an argument is wrong.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    #[cfg(unix)]
+    aborted::leave_nothing();
     let matches = args::command().get_matches_from(args::keep_arguments(arguments));
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,

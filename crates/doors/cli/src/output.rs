@@ -48,13 +48,6 @@ pub(crate) fn call_stream(path: &Path) {
     let _ = STREAM.set(path.display().to_string());
 }
 
-/// Removes the file that stands for standard input, before the process is left at once.
-pub(crate) fn forget_stream() {
-    if let Some(folder) = STREAM.get().and_then(|file| Path::new(file).parent()) {
-        let _ = std::fs::remove_dir_all(folder);
-    }
-}
-
 /// What people read: nothing in it acts on a terminal, and standard input has its name.
 fn shown(text: &str) -> String {
     let text = visible(text);
@@ -271,11 +264,13 @@ pub(crate) fn print_labels(
     print_data(&text)
 }
 
-/// A folder that nobody else may look into.
+/// A folder that nobody else may look into, and that goes away however the process ends, but for a kill.
 pub(crate) fn private_folder() -> io::Result<tempfile::TempDir> {
     let mut folder = tempfile::Builder::new();
     folder.prefix("partita-");
     #[cfg(unix)]
     folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    folder.tempdir()
+    let folder = folder.tempdir()?;
+    files::unfinished(folder.path())?;
+    Ok(folder)
 }

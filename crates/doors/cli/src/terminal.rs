@@ -46,7 +46,7 @@ fn stop() {
         if !begun {
             crate::output::say_always("interrupted: nothing was finished");
         }
-        crate::output::forget_stream();
+        partita::files::remove_unfinished();
         std::process::exit(130);
     }
     crate::output::say_always("stopping; once more to leave at once");

@@ -13,6 +13,7 @@ use crate::disk;
 use crate::error::WRITE;
 use crate::error::{FileError, Result};
 use crate::open_file::{Compression, lower_name};
+use crate::unfinished::{create_unfinished, finished};
 
 /// Writes a file whole: into a temporary file beside the target, which is flushed to disk and then renamed. On any
 /// error the temporary file is removed and the target is as it was. A file that is replaced hands its permissions on. What is not a
@@ -199,7 +200,9 @@ impl Change {
     fn make(self) -> Result<()> {
         match self {
             Self::Replace(target, part) => {
+                let place = part.to_path_buf();
                 let renamed = part.persist(&target);
+                finished(&place);
                 renamed.map_err(|error| FileError::io(&target, WRITE, error.error))
             }
             Self::Remove(path) => match disk::remove_file(&path) {
@@ -220,9 +223,7 @@ fn written(
 ) -> io::Result<TempPath> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".partita-").suffix(".part");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let part = builder.tempfile_in(folder_of(target))?;
+    let part = builder.make_in(folder_of(target), create_unfinished)?;
     fill(part.as_file(), write)?;
     if let Some(replaced) = replaced {
         part.as_file().set_permissions(replaced.permissions())?;

@@ -36,12 +36,12 @@ impl Dictionary {
     }
 
     /// A column of these texts.
-    pub(crate) fn of_texts(texts: Vec<String>) -> Self {
+    pub(crate) fn of_texts(texts: impl IntoIterator<Item = String>) -> Self {
         let mut dictionary = Self::default();
         texts
-            .iter()
+            .into_iter()
             .enumerate()
-            .for_each(|(row, text)| dictionary.push(text, Row::Row(row as u64 + 1)));
+            .for_each(|(row, text)| dictionary.push(&text, Row::Row(row as u64 + 1)));
         dictionary
     }
 

@@ -79,6 +79,7 @@ mod testing;
 mod text_lines;
 mod typed_array;
 mod units;
+mod unfinished;
 mod value_kind;
 mod word_lists;
 mod words;
@@ -115,5 +116,6 @@ pub use meaning::sparse_table::{
 pub use meaning::table::{Table, load_table, read_table, write_table};
 pub use row_filter::PickError;
 pub use sprs;
+pub use unfinished::{finished, remove_unfinished, unfinished};
 pub use value_kind::ValueKind;
 pub use words::MISSING_WORDS;

@@ -214,8 +214,8 @@ impl TypedArray {
     }
 
     /// All values of a column as they would be printed.
-    pub(crate) fn texts(&self, column: usize) -> Vec<String> {
-        (0..self.rows).map(|row| self.text(row, column)).collect()
+    pub(crate) fn texts(&self, column: usize) -> impl Iterator<Item = String> {
+        (0..self.rows).map(move |row| self.text(row, column))
     }
 
     /// The rows that `other` adds below, of the same type.

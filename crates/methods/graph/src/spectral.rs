@@ -197,7 +197,7 @@ fn warnings(masses: &[f64], clusters: usize, values: &[f64], next: Option<f64>) 
 pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
     let [n, m, side, k] = size.saturating();
     let levels = Saturating(u64::from((n.0 / (16 * BLOCK_ROWS) + 1).ilog2()));
-    let sums = levels + Saturating(2 * sums_under_way() + 2);
+    let sums = levels + Saturating(2 * sums_under_way(size.objects) + 2);
     let width = k.min(side) + Saturating(k.0.clamp(4, 16).div_ceil(2));
     let graph = if written_out(side.0 as usize, m.0 as usize) {
         side * side * Saturating(8) * sums

@@ -90,7 +90,11 @@ pub fn gap_test_bytes(rows: usize, columns: usize, clusters: usize, halvings: u3
         .saturating_add(n.saturating_mul(40));
     (halves.saturating_mul(square))
         .saturating_add(n.saturating_mul(40))
-        .saturating_add(sums_under_way().div_ceil(2).saturating_mul(thread))
+        .saturating_add(
+            sums_under_way(usize::MAX)
+                .div_ceil(2)
+                .saturating_mul(thread),
+        )
 }
 
 /// The clusters that are tested, with the moments of their halves.

@@ -57,12 +57,13 @@ static SSCE_P_INFO: MethodInfo = MethodInfo {
     ..SSCE_INFO
 };
 
-/// Codes and tables of the classifiers, and the distances of base clusters where they are clustered themselves.
+/// Codes and tables of the classifiers, their covariance with its inverse and eigenvectors, and the distances of base clusters where they are clustered themselves.
 fn table_bytes(size: &ProblemSize) -> Saturating<u64> {
     let [n, m, side, k] = size.saturating();
     n * (m * Saturating(10) + k * Saturating(64) + Saturating(64))
         + m * k * Saturating(8 * 1024)
         + side * side * Saturating(4)
+        + m * m * Saturating(48)
         + Saturating(u64::from(size.soft_shares > 0)) * n * m * k * Saturating(16)
         + Saturating(size.soft_shares as u64) * Saturating(12)
 }

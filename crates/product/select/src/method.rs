@@ -3,8 +3,8 @@
 use std::num::Saturating;
 
 use partita_core::{
-    Capabilities, Consensus, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
-    SettingMap, Settings, SettingsError, Weights,
+    Capabilities, Consensus, FitError, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, SettingMap, Settings, SettingsError, Weights,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -131,7 +131,9 @@ impl Method for BestOf {
         settings: &BestSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<BestDiagnostics>, FitError> {
-        let inner = problem.clone().settings(SettingMap::default());
+        let mut inner = problem.clone().settings(SettingMap::default());
+        let own = Method::bytes(self, &problem.size(), settings);
+        inner.budget = MemoryBudget::new(problem.budget.bytes().saturating_sub(own));
         let found =
             best(&settings.methods()?, &inner, settings.criterion, monitor).map_err(|error| {
                 match error {

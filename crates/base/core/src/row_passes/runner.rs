@@ -24,10 +24,11 @@ pub struct PassRunner<'a> {
 /// Groups that are under way at once, a thread.
 const GROUPS_A_THREAD: usize = 2;
 
-/// Sums that [`PassRunner::run`] holds at once where they are [`RowPass::EXACT`], at most: those of the groups that are under way,
-/// and the total.
-pub fn sums_under_way() -> u64 {
-    (threads() * GROUPS_A_THREAD) as u64 + 1
+/// Sums that [`PassRunner::run`] holds at once over so many rows where they are [`RowPass::EXACT`], at most: those of the groups that are
+/// under way, which have [`BLOCK_ROWS`] rows or more each in memory, and the total.
+pub fn sums_under_way(rows: usize) -> u64 {
+    let groups = (rows as u64).div_ceil(BLOCK_ROWS);
+    ((threads() * GROUPS_A_THREAD) as u64).min(groups) + 1
 }
 
 impl<'a> PassRunner<'a> {

@@ -100,7 +100,7 @@ impl RowSample {
             .saturating_add(2)
             .min(size.objects as u64 + 1)
             .saturating_mul(row);
-        (table.saturating_add(8 * CELLS as u64)).saturating_mul(sums_under_way() + 1)
+        (table.saturating_add(8 * CELLS as u64)).saturating_mul(sums_under_way(size.objects) + 1)
     }
 }
 

@@ -60,7 +60,7 @@ pub fn bytes(size: &ProblemSize) -> u64 {
     let [_, m, side, k] = size.saturating();
     let table = (side + m + Saturating(2)) * (k + Saturating(8)) * Saturating(8);
     // Scores in two precisions, before and after an iteration, beside the counts of the groups that are under way.
-    let tables = table * Saturating(sums_under_way() + 12);
+    let tables = table * Saturating(sums_under_way(size.objects) + 12);
     let sample = (START_ROWS + size.base_clusterings).min(size.objects) as u64;
     let drawn = RowSample::bytes(size, START_ROWS as u64);
     (tables + Saturating(drawn) + Saturating(sample) * (m * Saturating(2) + Saturating(80))).0

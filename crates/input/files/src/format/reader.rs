@@ -249,16 +249,17 @@ impl Column {
                     label => label.to_string(),
                 })
                 .collect(),
-            Self::Array(array) => array.texts(0),
+            Self::Array(array) => array.texts(0).collect(),
         }
     }
 
     /// The values of the first column, every distinct one once.
     pub(crate) fn into_dictionary(self) -> Dictionary {
-        if let Self::Labels(labels) = self {
-            labels
-        } else {
-            Dictionary::of_texts(self.into_texts())
+        match self {
+            Self::Labels(labels) => labels,
+            // One text at a time: of many rows texts take ten times what codes take.
+            Self::Array(array) => Dictionary::of_texts(array.texts(0)),
+            other => Dictionary::of_texts(other.into_texts()),
         }
     }
 

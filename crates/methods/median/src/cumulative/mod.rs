@@ -182,7 +182,8 @@ impl Method for Cumulative {
         let [n, _, side, _] = size.saturating();
         let columns = Saturating(size.largest_base_clustering.max(size.clusters) as u64);
         // Ballots, and sums over pairs of columns or clusters of the reference, by level of the sum.
-        let levels = u64::from((n.0 / BLOCK_ROWS + 1).ilog2()) + 2 * sums_under_way() + 4;
+        let levels =
+            u64::from((n.0 / BLOCK_ROWS + 1).ilog2()) + 2 * sums_under_way(size.objects) + 4;
         let sums = columns * columns * Saturating(levels) * Saturating(8);
         let tables = side * columns * Saturating(16) + sums;
         (Saturating(bytes(size)) + Saturating(Overlap::bytes(size)) + tables).0

@@ -34,7 +34,7 @@ pub(super) fn row_bytes(size: &ProblemSize, search: &MedianSearch) -> u64 {
     // Those of the search, which are freed before rows are passed over.
     let most = Saturating(most_clusters(&sample) as u64);
     let table = (side + m + Saturating(2)) * (most + Saturating(8)) * Saturating(8);
-    let tables = table * Saturating(sums_under_way() + 8);
+    let tables = table * Saturating(sums_under_way(size.objects) + 8);
     (tables
         + Saturating(RowSample::bytes(size, START_ROWS as u64))
         + Saturating(bytes(&sample, search)))

@@ -3,7 +3,7 @@
 
 use std::num::Saturating;
 
-use partita_coassoc::trusted_cluster_weights;
+use partita_coassoc::{Entropies, trusted_cluster_weights};
 use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 use partita_core::{Monitor, Partition, ProblemSize, Seed, WeightedEnsemble, tick_open_ended};
 use partita_kmeans::embedded::{Search, kmeans};
@@ -104,15 +104,14 @@ pub(super) fn bytes(size: &ProblemSize) -> u64 {
     let whole = if size.soft_shares > 0 {
         side * side * sums
     } else {
-        side * side / m.max(Saturating(1))
+        // Tables of pairs of clusters inside base clusterings, and those that merges are made from.
+        side * side / m.max(Saturating(1)) * Saturating(2)
     };
     let groups = k * k.min(side) * Saturating(8 * u64::from(RESTARTS));
-    (n * (width * Saturating(24) + Saturating(40))
-        + krylov
-        + dense
-        + (whole + side * width * sums) * Saturating(8)
-        + groups)
-        .0
+    let eigenvectors = krylov + dense + (whole + side * width * sums) * Saturating(8) + groups;
+    // How whole base clusters are is counted first.
+    let table = eigenvectors.max(Saturating(Entropies::bytes(size)));
+    (n * (width * Saturating(24) + Saturating(40)) + table).0
 }
 
 /// What an edge to each base cluster weighs: the weight of the base clustering, times how whole the others leave the cluster.

@@ -129,8 +129,9 @@ pub(super) fn row_bytes(size: &ProblemSize, settings: &SoftMeanSettings) -> u64 
         ..*size
     };
     let [n, m, side, k] = size.saturating();
-    let levels =
-        Saturating(u64::from((n.0 / (BLOCKS * BLOCK_ROWS) + 1).ilog2()) + 2 * sums_under_way() + 4);
+    let levels = Saturating(
+        u64::from((n.0 / (BLOCKS * BLOCK_ROWS) + 1).ilog2()) + 2 * sums_under_way(size.objects) + 4,
+    );
     let sums = ((side + Saturating(4)) * k + side + m) * Saturating(8) * levels;
     let drawn = Saturating(RowSample::bytes(size, START_ROWS as u64));
     let overlap = if size.soft_shares > 0 {

@@ -248,7 +248,7 @@ pub fn check_pair(
         [found, known].map(|column| column.rows.bases()[column.base].clusters() as u64);
     let places = clusters
         .saturating_mul(classes)
-        .saturating_mul(sums_under_way());
+        .saturating_mul(sums_under_way(n as usize));
     let needed = MemoryBudget::new(places.saturating_mul(8));
     if needed.bytes() <= budget.bytes() {
         return Ok(());

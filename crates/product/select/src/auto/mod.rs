@@ -2,9 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use partita::graph::{LwgpSettings, lwgp_each};
+use partita::graph::{LWGP, LwgpSettings, lwgp_each};
 use partita_core::ndarray::{Array2, ArrayView1, ArrayView2};
-use partita_core::{MemoryBudget, Monitor, Partition, ProgressCounter, Seed};
+use partita_core::{
+    Clusters, MemoryBudget, Method, Monitor, Partition, ProblemSize, ProgressCounter, Seed, option,
+};
 use partita_generate::{
     BaseK, BaseSpec, HotDeck, Recipe, Scale, TableView, generate, scale, scale_by_evidence,
 };
@@ -41,6 +43,16 @@ const FEWEST: usize = 4;
 
 /// Numbers of clusters up to this one are tested for gaps: what is apart shows in few clusters.
 const TESTED: usize = 8;
+
+/// What the memory is for that a look at the table takes.
+const WHAT: &str = "looking for the number of clusters and for base clusterings";
+
+fn remedy() -> String {
+    format!(
+        "raise {}, or give base clusterings and the number of clusters",
+        option("max-memory")
+    )
+}
 
 /// Units of progress of a way to make base clusterings, and a phase of that.
 const CANDIDATE: u64 = 1000;
@@ -405,6 +417,14 @@ impl Trial<'_> {
         if made.finished < made.asked {
             return Err(SelectError::Interrupted);
         }
+        let mut settings = LwgpSettings::default();
+        settings.restarts = 1;
+        let size = ProblemSize::of(&made.ensemble, Clusters::Exactly(most + 1));
+        // Halves have a quarter of the pairs of base clusters, and are cut side by side.
+        let halves = (2 * SPLITS as usize).min(rayon::current_num_threads());
+        let whole = Method::bytes(&LWGP, &size, &settings);
+        let needed = whole.saturating_mul(halves.div_ceil(4) as u64);
+        look.budget.check(WHAT, needed, &remedy())?;
         let stability = split_half(
             &made.ensemble,
             self.stability_of(),
@@ -412,8 +432,6 @@ impl Trial<'_> {
             self.seed.child(1),
             &progress.part(PHASE),
         )?;
-        let mut settings = LwgpSettings::default();
-        settings.restarts = 1;
         // One eigenvalue more than clusters tells the last cut.
         let asked: Vec<usize> = clusters.iter().copied().chain([most + 1]).collect();
         let cuts = lwgp_each(
