@@ -15,7 +15,11 @@ def python_of(path):
     return "\n".join(re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL))
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/guide/from-python.md", "docs/guide/files-from-python.md", "crates/doors/python/README.md"])
+DOCUMENTS = ["README.md", "crates/doors/python/README.md", "docs/guide/files-from-python.md"]
+DOCUMENTS += [f"docs/guide/from-{name}.md" for name in ("python", "scanpy", "scikit-learn", "bertopic", "clumpak-pong")]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_documents(document, tmp_path):
     for name in ("sklearn", "matplotlib", "anndata"):
         pytest.importorskip(name)

@@ -27,6 +27,11 @@ const fn known(
 pub static KNOWN_AS: &[KnownAs] = &[
     known("ACV", &["acv"], "adaptive cumulative voting"),
     known(
+        "ADMIXTURE",
+        &["soft-mean"],
+        "gives its runs common columns, and finds K by their errors of cross-validation: `partita align`; then their mean",
+    ),
+    known(
         "AGGLOMERATIVE",
         &["eac-average"],
         "clustering aggregation of Gionis and others: the same tree, cut at height 1/2 there, at K or by lifetime here",
@@ -35,6 +40,11 @@ pub static KNOWN_AS: &[KnownAs] = &[
         "BALLS",
         &[],
         "clustering aggregation of Gionis and others: not here; median-binder has the same objective and finds lower values",
+    ),
+    known(
+        "BERTopic",
+        &[],
+        "topics of several models, −1 as missing: `partita consensus`; words of documents: `partita text`",
     ),
     known(
         "Binder loss",
@@ -46,6 +56,11 @@ pub static KNOWN_AS: &[KnownAs] = &[
         "CEHM",
         &[],
         "k-hyperedge medoids of Li and others 2025: not here; mcla and ecpcs-mc group base clusters, then place objects",
+    ),
+    known(
+        "cell types",
+        &["mm"],
+        "labels of annotation tools, which are names: mm with named=true",
     ),
     known(
         "clue",
@@ -68,6 +83,11 @@ pub static KNOWN_AS: &[KnownAs] = &[
         "Gionis, Mannila and Tsaparas 2007",
     ),
     known(
+        "clustree",
+        &[],
+        "R package: `partita report --figures` draws such a tree where K was chosen",
+    ),
+    known(
         "COCA",
         &["kc"],
         "cluster-of-clusters analysis: k-means on one-hot labels of resampled base clusterings",
@@ -76,6 +96,11 @@ pub static KNOWN_AS: &[KnownAs] = &[
         "consensus clustering (Monti)",
         &["eac-average"],
         "make base clusterings on subsamples with generate",
+    ),
+    known(
+        "consensus matrix",
+        &["eac-average", "cspa"],
+        "called co-association here: `partita inspect --co-association`; methods that cut it",
     ),
     known(
         "ConsensusClusterPlus",
@@ -134,11 +159,21 @@ pub static KNOWN_AS: &[KnownAs] = &[
         "clustering aggregation of Gionis and others: not here; median-binder has the same objective",
     ),
     known(
+        "gap statistic",
+        &[],
+        "not here: `partita choose-k` for the number of clusters, `partita test` for gaps between them",
+    ),
+    known(
         "GP-MGLA",
         &["gp-mgla"],
         "multi-granularity link analysis, Huang, Lai and Wang 2015",
     ),
     known("HBGF", &["hbgf"], "Fern and Brodley 2004"),
+    known(
+        "HDBSCAN",
+        &[],
+        "not here: `partita consensus` reads its labels, −1 as missing",
+    ),
     known(
         "ITK",
         &["kcc"],
@@ -147,14 +182,24 @@ pub static KNOWN_AS: &[KnownAs] = &[
     known("IVC", &["ipvc"], "iterative voting consensus"),
     known("k-HyperEdge Medoids", &[], "see CEHM"),
     known(
+        "k-modes",
+        &["kc"],
+        "of label rows: kc has means in place of modes; a table with words: `partita run`",
+    ),
+    known(
         "KCC",
         &["kcc", "kc"],
         "k-means-based consensus clustering, Wu and others 2015",
     ),
     known(
+        "latent class analysis",
+        &["mm"],
+        "a mixture of multinomials of the labels",
+    ),
+    known(
         "Leiden",
         &[],
-        "modularity of a network: not here; median-binder and median-vi find K on the base clusterings themselves",
+        "a base clusterer: `partita run --base leiden:100` of a table, `partita run --graph` of a network; `partita consensus` reads its labels",
     ),
     known(
         "LinkCluE",
@@ -166,7 +211,17 @@ pub static KNOWN_AS: &[KnownAs] = &[
         &["median-binder"],
         "clustering aggregation of Gionis and others",
     ),
+    known(
+        "Louvain",
+        &[],
+        "not here: Leiden, which improves on it, is a base clusterer, `partita run --base leiden:100`; `partita consensus` reads its labels",
+    ),
     known("LWCA", &["lwea"], "locally weighted co-association"),
+    known(
+        "majority voting",
+        &["plurality"],
+        "after the clusters are matched",
+    ),
     known(
         "MDEC",
         &[],
@@ -187,6 +242,7 @@ pub static KNOWN_AS: &[KnownAs] = &[
         &[],
         "weights of base clusterings (base-weights: agreement), no method; gp-mgla has it inside",
     ),
+    known("pong", &[], "aligns and draws soft runs: `partita align`"),
     known(
         "PTA",
         &[],
@@ -223,11 +279,36 @@ pub static KNOWN_AS: &[KnownAs] = &[
         "its last step: complete link on the co-association of k-means runs",
     ),
     known(
+        "scanpy",
+        &[],
+        "resolutions of Leiden: pt.sc.consensus in Python; label columns: `partita consensus`",
+    ),
+    known(
         "SDGCA",
         &[],
         "not here: two dense solves in each of 300 iterations, and three parameters published for each data set",
     ),
     known("SEC", &["sec"], "spectral ensemble clustering"),
+    known(
+        "Seurat",
+        &[],
+        "resolutions: add_consensus in R; label columns: `partita consensus`",
+    ),
+    known(
+        "silhouette",
+        &[],
+        "of the clusters of a table for every K: `partita choose-k`; how sure a label is: agreement",
+    ),
+    known(
+        "STRUCTURE",
+        &["soft-mean"],
+        "gives its runs common columns, and finds K by delta K: `partita align`; then their mean",
+    ),
+    known(
+        "topic models",
+        &["soft-mean", "mm"],
+        "topics of several models: `partita consensus`, shares of topics: `partita align`; words of documents: `partita text`",
+    ),
     known(
         "U-SENC",
         &["hbgf"],

@@ -173,11 +173,11 @@ Examples:
   partita choose-k labels_of_many_tools.csv --kind ensemble -k 2..12 --json
 
 Of a table: what `partita run` finds. The consensus of two ensembles (k-means and Genie) of at most 1000 rows at every K has a
-score: stability times depth of the cut, density-based validity, and likelihood of a Gaussian for each cluster. The highest
-is chosen, or 1 where base clusterings are no more stable than those of tables without clusters (Gaussian, box) and no
-cluster is separate. With --set criterion=rcsi the K that is most stable against such tables (M3C), where --base (one
+score: depth of the cut, density-based validity, likelihood of a Gaussian for each cluster, and silhouette, which counts
+against it. The highest is chosen, or 1 where `partita test` sees no gap between neighbours (p) and no clusters are
+separate or cut off far. With --set criterion=rcsi the K that is most stable against such tables (M3C), where --base (one
 kind), --subsample and --set change the base clusterings. rcsi is log10 of how many times less base clusterings contradict
-each other than they do without clusters; p is the chance of such stability without clusters.
+each other than they do without clusters; p is then the chance of such stability without clusters.
 Of an ensemble: the consensus at every K, by the longest lifetime of the tree or what --set criterion= names, against the
 same ensemble with the labels of every base clustering permuted at random.")]
 pub(crate) struct ChooseArgs {

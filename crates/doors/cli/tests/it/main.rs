@@ -10,6 +10,7 @@ mod examples;
 mod faults;
 mod guarantees;
 mod methods;
+mod questions;
 
 mod row_blocks;
 mod tables;

@@ -549,4 +549,7 @@ def matrix_of(numbers: Any) -> Any:
     except ImportError:
         raise InputError("the numbers are sparse; install scipy, which holds them") from None
     (rows, columns), indptr, indices, data = numbers
+    # scikit-learn refuses indices of 64 bits.
+    if max(columns, len(data)) <= np.iinfo(np.int32).max:
+        indptr, indices = indptr.astype(np.int32), indices.astype(np.int32)
     return csr_array((data, indices, indptr), shape=(rows, columns))

@@ -48,10 +48,10 @@ pub fn listed_runs(path: &Path) -> Result<Option<Vec<PathBuf>>, FileError> {
     };
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
     let mut files = Vec::new();
-    for line in text
+    let lines = text
         .lines()
-        .filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
-    {
+        .filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    for (at, line) in lines.enumerate() {
         let fields: Vec<&str> = line.split_whitespace().collect();
         match fields[..] {
             [_, clusters, file]
@@ -59,6 +59,8 @@ pub fn listed_runs(path: &Path) -> Result<Option<Vec<PathBuf>>, FileError> {
             {
                 files.push(folder.join(file));
             }
+            // A header, which pong refuses.
+            [_, clusters, _] if at == 0 && clusters.parse::<f64>().is_err() => {}
             _ => return Ok(None),
         }
     }
