@@ -111,7 +111,12 @@ impl Entropies {
             return Ok(Overlap::count(rows)?.entropies());
         }
         let mut all = Self::none(offsets.clone());
-        let held = side.saturating_mul(offsets.len() - 1) <= MOST_TALLIES;
+        let tallies = side.saturating_mul(offsets.len() - 1);
+        let held = tallies <= MOST_TALLIES;
+        if held {
+            // As it grows it would be held twice.
+            all.within.reserve_exact(tallies);
+        }
         for_strips(rows, &offsets, |first, cells, first_unlabelled| {
             all.first_unlabelled = first_unlabelled;
             if held {

@@ -1,5 +1,8 @@
 //! Inputs in as many columns as there are objects, where there are more inputs than objects.
 
+use std::num::Saturating;
+
+use partita_core::ProblemSize;
 use partita_core::ndarray::{Array2, ArrayView1, Axis};
 use partita_spectral::symmetric_eigen;
 
@@ -37,6 +40,15 @@ pub(crate) fn compact(design: &Design, wide: usize) -> Result<Option<Design>, Ss
     Ok(Some(Design::Dense(
         scaled.as_standard_layout().into_owned(),
     )))
+}
+
+/// Bytes that [`compact`] holds at once, at most: the inputs turned, their products, and what finds the axes of these.
+pub(crate) fn bytes(size: &ProblemSize) -> u64 {
+    let [n, _, side, _] = size.saturating();
+    if side < n || size.objects > OBJECTS {
+        return 0;
+    }
+    (n * (side + n * Saturating(5)) * Saturating(8)).0
 }
 
 #[cfg(test)]

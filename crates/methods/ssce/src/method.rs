@@ -7,6 +7,7 @@ use partita_core::{
     ProblemSize, Reads, SoftBases, Weights,
 };
 
+use crate::compact;
 use crate::{Solver, SsceDiagnostics, SsceError, SsceSettings, ssce, ssce_p};
 
 /// [`ssce`] as a method.
@@ -71,7 +72,10 @@ fn table_bytes(size: &ProblemSize) -> Saturating<u64> {
 fn label_bytes(size: &ProblemSize) -> Saturating<u64> {
     let [_, m, side, k] = size.saturating();
     let gram = side.min(Saturating(400));
-    table_bytes(size) + side * m * k * Saturating(320) + gram * gram * Saturating(8)
+    table_bytes(size)
+        + side * m * k * Saturating(320)
+        + gram * gram * Saturating(8)
+        + Saturating(compact::bytes(size))
 }
 
 /// Bytes a number of W that the joint solver holds beyond iterations in turn: more steps of descent, and changes of the gradient.
