@@ -18,6 +18,7 @@ FLAG = re.compile(r"--[a-z]+[a-z-]*")
 #: Command lines that are shown as such.
 COMMANDS = {
     "base/core/src/advice.rs": {"--no-"},
+    "product/partita/src/known_as.rs": {"--base", "--co-association", "--figures", "--graph"},
     "product/report/src/record.rs": {"--from"},
 }
 
