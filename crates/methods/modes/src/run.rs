@@ -33,6 +33,14 @@ impl Run {
         }
     }
 
+    /// The same run under another name.
+    pub fn called(self, name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..self
+        }
+    }
+
     /// What it is called.
     pub fn name(&self) -> &str {
         &self.name

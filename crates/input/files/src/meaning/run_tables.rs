@@ -12,7 +12,7 @@
 use std::path::Path;
 
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{MemoryBudget, ROUNDED_SHARES, Shares};
+use partita_core::{Ensemble, MemoryBudget, ROUNDED_SHARES, Shares};
 use rayon::prelude::*;
 
 use super::ensemble::load_ensemble;
@@ -81,30 +81,33 @@ pub fn read_runs(path: &Path, options: &ReadOptions) -> Result<RunTables, FileEr
         }
     }
     let (loaded, _) = load_ensemble(path, options)?;
-    let run = |base: usize| {
-        let clustering = &loaded.ensemble.bases()[base];
-        let memberships = match loaded.ensemble.memberships() {
-            Some(_) => RunMemberships::Soft(loaded.ensemble.base_shares(base)),
-            None => RunMemberships::Hard(
-                loaded.ensemble.column(base).collect(),
-                clustering.clusters(),
-            ),
+    Ok(RunTables::of_ensemble(&loaded.ensemble))
+}
+
+impl RunTables {
+    /// The base clusterings as runs.
+    pub fn of_ensemble(ensemble: &Ensemble) -> Self {
+        let run = |base: usize| {
+            let clustering = &ensemble.bases()[base];
+            let memberships = match ensemble.memberships() {
+                Some(_) => RunMemberships::Soft(ensemble.base_shares(base)),
+                None => {
+                    RunMemberships::Hard(ensemble.column(base).collect(), clustering.clusters())
+                }
+            };
+            RunTable {
+                name: clustering.name().to_owned(),
+                memberships,
+                log_likelihood: None,
+            }
         };
-        RunTable {
-            name: clustering.name().to_owned(),
-            memberships,
-            log_likelihood: None,
+        let bases = 0..ensemble.bases().len();
+        Self {
+            runs: bases.into_par_iter().map(run).collect(),
+            object_names: ensemble.object_names().map(<[String]>::to_vec),
+            populations: None,
         }
-    };
-    let runs = (0..loaded.ensemble.bases().len())
-        .into_par_iter()
-        .map(run)
-        .collect();
-    Ok(RunTables {
-        runs,
-        object_names: loaded.ensemble.object_names().map(<[String]>::to_vec),
-        populations: None,
-    })
+    }
 }
 
 /// The runs of a file of ancestry, whose objects are the same.

@@ -1,5 +1,6 @@
 //! Many runs in common columns and colours: read, aligned, written.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use partita::extend::{EnsembleError, option};
@@ -19,6 +20,7 @@ use crate::analysis::modes::of_modes;
 use crate::csv_text::csv_text;
 use crate::error::AppError;
 use crate::input::input_notes::shown;
+use crate::input::joined::{self, labels_file};
 use crate::input::label_files::read_labels;
 use crate::input::objects::Objects;
 use crate::machine::default_budget;
@@ -63,7 +65,7 @@ impl AlignInput {
     pub fn align(&self, observer: &dyn Observer) -> Result<AlignedRuns, AppError> {
         let options = self.read.clone().within(default_budget());
         let files = self.listed()?;
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<(String, Run)> = Vec::new();
         let mut logged: Vec<LoggedFit> = Vec::new();
         let (mut names, mut populations): (Option<Vec<String>>, Option<Vec<String>>) = (None, None);
         let monitor = observer.begin("reading runs");
@@ -77,7 +79,10 @@ impl AlignInput {
             }
             let read: Vec<_> = part
                 .par_iter()
-                .map(|file| read_runs(file, &options))
+                .map(|file| match labels_file(file, &options) {
+                    Some(part) => Ok(RunTables::of_ensemble(&part.loaded.ensemble)),
+                    None => read_runs(file, &options),
+                })
                 .collect();
             for (file, tables) in part.iter().zip(read) {
                 let tables = tables?;
@@ -90,9 +95,11 @@ impl AlignInput {
                 names = names.or(tables.object_names.clone());
                 populations = populations.or(tables.populations.clone());
                 logged.extend(tables.runs.iter().filter_map(fit_of_run));
-                runs.extend(of_file(file, tables, order.as_deref(), files.len() > 1));
+                let own = of_file(tables, order.as_deref());
+                runs.extend(own.into_iter().map(|run| (joined::file_name(file), run)));
             }
         }
+        let runs = distinct(runs);
         if let Some((file, read)) = &self.populations {
             let labels = read_labels(file, read, observer)?;
             let word = |label: &Option<String>| label.clone().unwrap_or_default();
@@ -165,20 +172,10 @@ fn fit_of_run(run: &files::RunTable) -> Option<LoggedFit> {
 }
 
 /// The runs of a file, their rows in this order; a run of a file of its own is called like the file.
-fn of_file(file: &Path, tables: RunTables, order: Option<&[usize]>, many_files: bool) -> Vec<Run> {
-    let several = many_files && tables.runs.len() > 1;
-    let stem = file
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+fn of_file(tables: RunTables, order: Option<&[usize]>) -> Vec<Run> {
     let place = |row: usize| order.map_or(row, |order| order[row]);
     let run = |table: files::RunTable| {
-        let name = if several {
-            format!("{stem}:{}", table.name)
-        } else {
-            table.name
-        };
+        let name = table.name;
         match table.memberships {
             RunMemberships::Hard(labels, clusters) => Run::hard(
                 name,
@@ -199,6 +196,23 @@ fn of_file(file: &Path, tables: RunTables, order: Option<&[usize]>, many_files: 
         }
     };
     tables.runs.into_par_iter().map(run).collect()
+}
+
+/// Runs under their own names where no other has it, else beside that of the file.
+fn distinct(runs: Vec<(String, Run)>) -> Vec<Run> {
+    let mut times: HashMap<String, usize> = HashMap::new();
+    for (_, run) in &runs {
+        *times.entry(run.name().to_owned()).or_default() += 1;
+    }
+    let name = |(file, run): (String, Run)| {
+        let name = format!("{file}:{}", run.name());
+        if times[run.name()] > 1 {
+            run.called(name)
+        } else {
+            run
+        }
+    };
+    runs.into_iter().map(name).collect()
 }
 
 /// The row of every known object in another file.

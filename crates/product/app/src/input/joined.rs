@@ -19,9 +19,9 @@ use crate::observer::Observer;
 const BESIDE: [&str; 4] = ["agreement", "probability", "certainty", "confidence"];
 
 /// A file as it was read.
-struct Part {
+pub(crate) struct Part {
     path: PathBuf,
-    loaded: LoadedEnsemble,
+    pub(crate) loaded: LoadedEnsemble,
     roles: Roles,
 }
 
@@ -172,7 +172,7 @@ fn one_file(path: &Path, read: &ReadOptions) -> Result<Part, FileError> {
 }
 
 /// A file of labels as we write them: one base clustering.
-fn labels_file(path: &Path, read: &ReadOptions) -> Option<Part> {
+pub(crate) fn labels_file(path: &Path, read: &ReadOptions) -> Option<Part> {
     let asked = read.truth.column();
     let mut read = read.clone();
     read.truth = files::Truth::ByName;
@@ -217,7 +217,7 @@ fn labels_file(path: &Path, read: &ReadOptions) -> Option<Part> {
 }
 
 /// What a base clustering is called after its file; of `out/labels.csv` the folder says more.
-fn file_name(path: &Path) -> String {
+pub(crate) fn file_name(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let stem = stem.split('.').next().unwrap_or_default().to_owned();
     let folder = path
