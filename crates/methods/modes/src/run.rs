@@ -34,6 +34,7 @@ impl Run {
     }
 
     /// The same run under another name.
+    #[must_use]
     pub fn called(self, name: impl Into<String>) -> Self {
         Self {
             name: name.into(),

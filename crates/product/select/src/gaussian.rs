@@ -22,7 +22,7 @@ const LEAST: f64 = 1e-3;
 /// no Gaussians (rings, arcs) are explained better the more pieces they are cut into.
 ///
 /// R is the variance that recording takes away: a value that is one of few stands for all between it and the next, which vary by h² / 12, h the
-/// [step](step) of its column (Sheppard's correction). Without it rows of zeros and ones that are equal are the best of clusters; with it a
+/// [`step`] of its column (Sheppard's correction). Without it rows of zeros and ones that are equal are the best of clusters; with it a
 /// column of yes and no that a cluster settles gains about ln 2, its entropy. Of measured numbers h is next to nothing.
 ///
 /// # References

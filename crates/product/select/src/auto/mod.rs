@@ -374,7 +374,7 @@ impl<'a> Criteria<'a> {
     }
 }
 
-/// Every value moved at random by up to a quarter of the [step](step) of its column. A value that is one of few stands for all between it and the
+/// Every value moved at random by up to a quarter of the [`step`] of its column. A value that is one of few stands for all between it and the
 /// next, so that places without any value are no gaps; over the whole step those between two answers would be closed too.
 fn spread(values: ArrayView2<'_, f64>, seed: Seed) -> Array2<f64> {
     let mut rng = seed.rng();
