@@ -1,4 +1,4 @@
-//! Every allocation of a command fails once: the process ends with exit code 1 and a message, and leaves nothing. This program is the
+//! Allocations of a command fail, one in a run: the process ends with exit code 1 and a message, and leaves nothing. This program is the
 //! command line with an allocator that counts and refuses, and runs itself.
 #![cfg(unix)]
 #![expect(

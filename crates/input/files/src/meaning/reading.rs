@@ -164,13 +164,7 @@ impl<'a> Reading<'a> {
 
     /// Takes numbers whose units are of one kind in the first of these; gives the units, if there are several.
     pub(super) fn unite(&mut self) -> Vec<String> {
-        let units: BTreeSet<&str> = self
-            .amounts
-            .iter()
-            .flatten()
-            .map(|found| found.unit)
-            .collect();
-        let units: Vec<&str> = units.into_iter().collect();
+        let units: Vec<&str> = self.units().into_iter().collect();
         // One is the plural of the other.
         if let &[one, many] = &*units
             && many.strip_suffix('s') == Some(one)
@@ -234,14 +228,15 @@ impl<'a> Reading<'a> {
         rows.into_iter().map(owned).collect()
     }
 
+    /// The units of all numbers, that of numbers without one too.
+    fn units(&self) -> BTreeSet<&'a str> {
+        let found = self.amounts.iter().flatten();
+        found.map(|amount| amount.unit).collect()
+    }
+
     /// The units, if there are several. Some numbers may have none, but for percentages.
     pub(super) fn different_units(&self) -> Vec<String> {
-        let units: BTreeSet<&str> = self
-            .amounts
-            .iter()
-            .flatten()
-            .map(|found| found.unit)
-            .collect();
+        let units = self.units();
         let one = units.len() < 2 || units.len() == 2 && units.contains("") && !units.contains("%");
         let units = units.into_iter().filter(|_| !one);
         units.map(str::to_owned).collect()
