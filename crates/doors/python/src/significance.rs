@@ -48,7 +48,7 @@ pub(crate) fn test_clusters(
             values: view.values.to_owned(),
             object_names: view.object_names,
             label: None,
-            gaps: Vec::new(),
+            gaps: view.gaps,
         };
         input.test_held(table, labels_of(labels), observer)
     });

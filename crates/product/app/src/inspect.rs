@@ -89,7 +89,7 @@ fn found(file: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<
             say_roles(file, &roles, observer);
             observer.note(
                 &format!(
-                    "every column holds whole numbers from 0 or 1 without gaps; they are shown as labels, {} shows them as numbers",
+                    "every column may be labels or a feature; they are shown as labels, {} shows them as features",
                     option("as").called("kind").to("table")
                 ),
             );

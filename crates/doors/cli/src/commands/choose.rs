@@ -46,7 +46,7 @@ fn source(args: &ChooseArgs, compute: &Compute) -> Result<Source, Failure> {
         FileKind::Either(..) => {
             let here = file.display();
             say(&format!(
-                "note: {here}: columns of whole numbers are taken as features; --kind ensemble takes them as labels"
+                "note: {here}: the columns are taken as features, as by run; --kind ensemble takes them as labels"
             ));
             Ok(Source::Table)
         }

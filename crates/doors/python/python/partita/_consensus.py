@@ -232,7 +232,7 @@ def consensus(
     if engine is not None or folder is not None:
         raise InputError("engine= and folder= go with rows in files: give what scan() found")
     given = Ensemble(ensemble)
-    table = None if features is None else table_of(features)
+    table = None if features is None else table_of(features, gaps="refused")
     request = request_of(given, n_clusters, method, random_state, base_weights, settings)
     request.object_weights, request.unlabelled = weights_of_objects(object_weights, given), unlabelled
     found = run_consensus(given, table, None, request, Run(n_jobs, max_memory, progress))

@@ -111,8 +111,9 @@ def generate(
         A paper's recipe, which the arguments above may change; some depend on ``n_clusters``.
     n_clusters : int, optional
         What presets multiply.
-    impute : "mean", optional
-        Gaps (NaN, None) get the mean of their column; they are refused if not given.
+    impute : {"mean", "none"}, optional
+        What gaps (NaN, None) become: the mean of their column; "none" refuses them. Without it, base clusterings draw values of like
+        rows, which is said.
     obsm, layer : str, optional
         What is clustered of an AnnData: a key of ``obsm``, whose columns are those of one space and not scaled unless ``scale`` says
         so, or of ``layers`` (``"X"`` is its ``X``).

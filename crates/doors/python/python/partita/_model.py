@@ -56,7 +56,7 @@ class Model:
         if not self.reads_table:
             found, unread, empty = self._native.predict(Ensemble(new)._native, None)
         else:
-            found, unread, empty = self._native.predict(None, table_of(new, None if is_frame(new) else self._columns(new)))
+            found, unread, empty = self._native.predict(None, table_of(new, None if is_frame(new) else self._columns(new), gaps="refused"))
         if unread and unknown == "refuse":
             raise InputError(f"{unread} values are unknown to the model; unknown='missing' takes them as missing")
         if unread or empty:

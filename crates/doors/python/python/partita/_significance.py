@@ -95,7 +95,7 @@ def test_clusters(
     common : bool
         Objects of the table that the labels do not have are without a label; otherwise they are refused.
     impute, obsm, layer
-        As for :func:`generate`.
+        As for :func:`generate`; gaps stay gaps if ``impute`` is not given.
     random_state, n_jobs, max_memory, progress
         As for :func:`consensus`.
 
@@ -108,7 +108,7 @@ def test_clusters(
     >>> pt.test_clusters(X, cut).n_clusters
     2
     """
-    table = table_of(X, impute=impute, obsm=obsm, layer=layer)
+    table = table_of(X, impute=impute, obsm=obsm, layer=layer, gaps="kept")
     found = named_labels(labels) or (None, placed_labels(labels))
     with Run(n_jobs, max_memory, progress) as run:
         text, merged = _partita.test_clusters(

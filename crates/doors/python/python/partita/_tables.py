@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 
@@ -423,20 +423,27 @@ def part_of(data: Any, obsm: str | None, layer: str | None) -> Any:
 
 
 def table_of(
-    data: Any, names: Sequence[str] | None = None, impute: str | None = None, *, obsm: str | None = None, layer: str | None = None
+    data: Any,
+    names: Sequence[str] | None = None,
+    impute: str | None = None,
+    *,
+    obsm: str | None = None,
+    layer: str | None = None,
+    gaps: Literal["drawn", "kept", "refused"] = "drawn",
 ) -> NativeTable:
-    """A table of numbers: an array, a frame, a sparse matrix, or a part of an AnnData."""
-    if impute not in (None, "mean"):
-        raise InputError(f"impute={impute!r}; write 'mean', or None to refuse gaps")
+    """A table of numbers: an array, a frame, a sparse matrix, or a part of an AnnData. ``gaps`` says what becomes of them where ``impute``
+    does not: base clusterings draw values, they stay, or they are refused."""
+    if impute not in (None, "mean", "none"):
+        raise InputError(f"impute={impute!r}; write 'mean', 'none' to refuse gaps, or nothing")
     data = part_of(data, obsm, layer)
     if isinstance(data, NativeTable):
         return data
     if isinstance(data, (str, os.PathLike, TableFiles)):
         path = data.path if isinstance(data, TableFiles) else data
         raise InputError(f"{path}: a table here is in memory; read it with read_table(); generate() takes what scan_table() found too")
-    objects, columns, truth, gaps = None, None, None, []
+    objects, columns, truth, drawn = None, None, None, []
     if isinstance(data, Table):
-        objects, columns, truth, gaps, data = data.object_names, data.columns, _classes(data), data.gaps, data.X
+        objects, columns, truth, drawn, data = data.object_names, data.columns, _classes(data), data.gaps, data.X
     check_table(data)
     if hasattr(data, "tocsr"):
         return _sparse(data, names or columns, objects, truth)
@@ -456,8 +463,11 @@ def table_of(
         raise InputError(f"a table has numbers, not {values.dtype}")
     values = np.asarray(values, dtype=np.float64)
     called = _column_names(names or columns, values.shape[1])
-    _check_finite(values, columns, gaps=impute is not None)
-    return NativeTable.dense(values if impute is None else filled(values, called)[0], called, objects, truth, gaps)
+    remedy = "take the mean of the column (impute='mean'), or " if impute == "none" else "" if gaps == "refused" else None
+    if not _check_finite(values, columns, remedy) and (impute == "mean" or gaps == "drawn"):
+        values, _, found = filled(values, called, draws=impute is None)
+        drawn = [*drawn, *found]
+    return NativeTable.dense(values, called, objects, truth, drawn)
 
 
 def filled(values: np.ndarray[Any, Any], columns: list[str], means: Any = None, *, draws: bool = False) -> tuple[Any, Any, Any]:
@@ -501,22 +511,23 @@ def _numbers(values: np.ndarray[Any, Any], columns: list[str] | None) -> np.ndar
         return made
 
 
-def _check_finite(values: np.ndarray[Any, Any], columns: list[str] | None, gaps: bool = False) -> None:
-    """Refuses infinity, and NaN unless gaps are filled."""
+def _check_finite(values: np.ndarray[Any, Any], columns: list[str] | None, remedy: str | None) -> bool:
+    """Whether all are finite. Refuses infinity, and NaN where there is a remedy of gaps to name."""
     # A sum is finite only if all numbers are, unless it overflows: then look.
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum()
     if np.isfinite(total):
-        return
-    wrong, remedy = (np.isinf, "") if gaps else (lambda block: ~np.isfinite(block), "take the mean of the column (impute='mean'), or ")
+        return True
     for start in range(0, len(values), 65536):
-        bad = np.argwhere(wrong(values[start : start + 65536]))
+        block = values[start : start + 65536]
+        bad = np.argwhere(np.isinf(block) if remedy is None else ~np.isfinite(block))
         if len(bad):
             row, column = bad[0]
             where = columns[column] if columns else column
-            value = values[start + row, column]
+            value = block[row, column]
             remedy = "correct it, or " if np.isinf(value) else remedy
             raise InputError(f"row {start + row}, column '{where}' is {value}; {remedy}leave the row out")
+    return False
 
 
 def _sparse(

@@ -27,14 +27,13 @@ pub enum FileKind {
     Table,
     /// Base clusterings.
     Ensemble(Box<LoadedEnsemble>, Roles),
-    /// Columns of whole numbers from 0 or 1 that count through, and no name that says more: features that count or rank, or labels of base
+    /// Columns of words or of whole numbers from 0 or 1 that count through, and no name that says more: features, or labels of base
     /// clusterings.
     Either(Box<LoadedEnsemble>, Roles),
 }
 
 impl FileKind {
-    /// The kind of a file. Archives of arrays that hold labels are ensembles; of columns, those are whose values are no numbers
-    /// to compute with.
+    /// The kind of a file. Archives of arrays that hold labels are ensembles; of columns, those that are called as clusterings are.
     ///
     /// # Errors
     /// [`AppError::File`] for a file that is neither a table nor an ensemble.
@@ -72,9 +71,8 @@ impl FileKind {
             // Words beside measurements.
             Ok((_, roles)) if roles.left_out_measurements() => Ok(Self::Table),
             Ok((loaded, roles)) if looks_like_labels(&loaded.ensemble) => {
-                let labels = has_words(&loaded.ensemble) || roles.names_clusterings();
                 let loaded = Box::new(loaded);
-                Ok(if labels {
+                Ok(if roles.names_clusterings() {
                     Self::Ensemble(loaded, roles)
                 } else {
                     Self::Either(loaded, roles)
@@ -112,11 +110,7 @@ fn has_fractions(path: &Path, options: &ReadOptions) -> bool {
         .is_ok_and(|table| table.values.iter().any(|value| value.fract() != 0.0))
 }
 
-/// Whether some label is not a number: a table of numbers has none.
-fn has_words(ensemble: &Ensemble) -> bool {
-    ensemble.bases().iter().any(of_words)
-}
-
+/// Whether some label is not a number.
 fn of_words(base: &BaseClustering) -> bool {
     base.values()
         .iter()
@@ -177,7 +171,9 @@ mod tests {
     fn columns_are_numbers_labels_or_both() {
         assert_eq!(kind("a,b\n0.5,1\n1.5,2\n2,3\n4,4\n"), "table");
         assert_eq!(kind("a,b\n10,1\n30,2\n10,1\n40,2\n"), "table");
-        assert_eq!(kind("a,b\nx,1\nx,2\ny,1\ny,2\n"), "ensemble");
+        assert_eq!(kind("a,b\nx,1\nx,2\ny,1\ny,2\n"), "either");
+        assert_eq!(kind("a,cluster\nx,1\nx,2\ny,1\ny,2\n"), "ensemble");
+        assert_eq!(kind("a,b\nx,no\nx,yes\ny,no\ny,yes\n"), "either");
         assert_eq!(kind("a,b\nx,10\nx,30\ny,10\ny,70\n"), "table");
         assert_eq!(kind("a,b\n0,1\n0,2\n1,1\n1,2\n"), "either");
         assert_eq!(kind("a,leiden_1\n0,1\n0,2\n1,1\n1,2\n"), "ensemble");

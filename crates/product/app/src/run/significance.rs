@@ -1,9 +1,10 @@
 //! Which clusters of labels are real: labels and the table that they were made of, tested and merged.
 
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use partita::extend::option;
-use partita::files::{self, Impute, LabelColumn, Labels, Table};
+use partita::files::{self, LabelColumn, Labels, Table};
 use partita::generate::{Scale, scale};
 use partita::ndarray::{Array2, Axis};
 use partita::{MemoryBudget, Seed};
@@ -106,6 +107,9 @@ impl ClusterTestInput {
             labels,
             scale,
         } = labelled;
+        for (row, column) in mem::take(&mut table.gaps) {
+            table.values[[row as usize, column as usize]] = f64::NAN;
+        }
         scale_complete_rows(&mut table.values, scale);
         let names = distinct(&labels);
         let codes: Vec<Option<u32>> = codes(&labels)
@@ -222,22 +226,8 @@ impl ClusterTestInput {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Table, AppError> {
-        let asked = input.read.impute;
-        let mut input = input.clone();
-        input.read.impute = asked.or(Some(Impute::Mean));
-        let load =
-            |input: &TableInput| InputTable::load_dense(input, self.budget, seed, &NoObserver);
-        let (mut table, mut roles) = load(&input)?;
-        let gaps = roles.filled > 0 || !roles.missing.is_empty();
-        if let (InputTable::Dense(filled), true, None) = (&table, gaps, asked) {
-            let unknown = filled
-                .columns
-                .iter()
-                .map(|column| (column.clone(), f64::NAN));
-            input.read.means = unknown.collect();
-            (table, roles) = load(&input)?;
-            roles.filled = 0;
-        }
+        let (table, mut roles) = InputTable::load_dense(input, self.budget, seed, &NoObserver)?;
+        roles.filled = 0;
         say_roles(&input.file, &roles, observer);
         match table {
             InputTable::Dense(table) => Ok(table),
