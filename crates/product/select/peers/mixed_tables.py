@@ -1,5 +1,5 @@
-"""Tables of numbers and words as people have them: 2 to 8 planted groups, a fifth to four fifths of the columns words, up to 30 % gaps, half of
-them at random and half more often in some groups, rare words, columns that say nothing.
+"""Tables of numbers and words as people have them: 2 to 8 planted groups, a fifth to four fifths of the columns words, up to 30 % gaps, in half of the
+columns more often in some groups, pages of columns that some leave out, rare words, columns that say nothing.
 
 `python mixed_tables.py FOLDER SEED COUNT` writes NAME.csv (with a header, gaps empty) and NAME.groups. `python mixed_tables.py FOLDER` scores
 what others do with them, the number of groups known: k-prototypes (kmodes), PAM of Gower's distance (kmedoids), k-means of the first components of FAMD;
@@ -46,7 +46,12 @@ def table(random: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
         by_group = random.random() < 0.5
         gap = np.minimum(random.uniform(0, 2 * share, groups), 0.9)[of] if by_group else share
         column[random.random(rows) < gap] = None
-    return pd.DataFrame(made), of
+    frame = pd.DataFrame(made)
+    if share and random.random() < 0.3:
+        page = frame.columns[random.integers(0, columns // 2) :][: columns // 2]
+        frame.loc[random.random(rows) < share, page] = None
+    known = frame.notna().any(axis=1).to_numpy()
+    return frame[known], of[known]
 
 
 def one_hot(words: pd.DataFrame) -> np.ndarray:

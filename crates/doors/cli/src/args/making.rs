@@ -45,9 +45,9 @@ pub(crate) struct RecipeArgs {
     /// [default: 0.1..2]
     #[arg(long, value_name = "LOW..HIGH")]
     pub(crate) resolution: Option<Resolutions>,
-    /// Scaling of the columns: none, zscore, minmax, mixed or auto. Mixed is zscore, but columns of two values and categories count less than numbers;
-    /// auto is mixed or zscore where a column's standard deviation is more than
-    /// 3 times that of the median column. [default: auto; none of a preset that says nothing]
+    /// Scaling of the columns: none, zscore, minmax, mixed or auto. Mixed is zscore, but a category and a column of two values have half the
+    /// variance of a number, and columns that agree with no other less; auto is mixed where there are categories, and mixed or zscore where a
+    /// column's standard deviation is more than 3 times that of the median column. [default: auto; none of a preset that says nothing]
     #[arg(long, value_name = "SCALE")]
     pub(crate) scale: Option<Scale>,
     /// A paper's recipe, which the flags above may change. Those of pcc-2, ssce and nbce depend on -k.

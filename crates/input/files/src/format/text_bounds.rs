@@ -160,8 +160,13 @@ pub(super) fn units(rows: &[ByteRecord], missing: &MissingWords) -> usize {
             let own = columns.iter().map(|&column| text(&row[column]));
             let worded = own.filter(|field| !field.is_empty());
             let is_word = |field: &str| !missing.contains(field) && !has_no_value(field);
-            // A row of questions below ids has no id.
-            let without_id = columns.first() == Some(&0) && text(&row[0]).is_empty();
+            // A row of questions below ids has no id, and words that no row below has.
+            let is_below = |(column, field): (usize, &[u8])| {
+                !field.is_empty() && below.iter().any(|other| other.get(column) == Some(field))
+            };
+            let without_id = columns.first() == Some(&0)
+                && text(&row[0]).is_empty()
+                && !row.iter().enumerate().any(is_below);
             worded.clone().all(is_word)
                 && (worded.count() > 0 || without_id)
                 && !row.iter().map(text).any(is_number)

@@ -91,7 +91,7 @@ pub enum Encode {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Impute {
-    /// The mean of the column; a missing word becomes zeros.
+    /// The mean of the column; a missing word gets the shares of the words.
     Mean,
     /// They are refused.
     None,
