@@ -388,11 +388,11 @@ mod tests {
         let features = features(table.view());
         let centred = |feature: &Range<usize>| {
             let columns = table.slice(s![.., feature.clone()]).to_owned();
-            let columns = match feature.len() {
-                1 => standard.slice(s![.., feature.clone()]).to_owned(),
-                _ => &columns - &columns.mean_axis(Axis(0)).unwrap(),
-            };
-            columns
+            if feature.len() == 1 {
+                standard.slice(s![.., feature.clone()]).to_owned()
+            } else {
+                &columns - &columns.mean_axis(Axis(0)).unwrap()
+            }
         };
         // The RV coefficient by its definition, of products of columns.
         let product =
