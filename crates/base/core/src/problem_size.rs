@@ -72,10 +72,17 @@ pub struct ProblemSize {
     pub largest_base_clustering: usize,
     /// Shares of objects in base clusters that are held where base clusterings are soft; 0 where all are hard.
     pub soft_shares: usize,
+    /// Bytes of the names of objects; 0 where they have none.
+    pub object_names: usize,
     /// Clusters of the consensus, K; √n where the method chooses.
     pub clusters: usize,
     /// Whether the method chooses K.
     pub auto: bool,
+}
+
+/// Bytes of a text with its place in a list.
+fn held(text: &String) -> usize {
+    text.len() + size_of::<String>()
 }
 
 impl ProblemSize {
@@ -84,6 +91,12 @@ impl ProblemSize {
         let size = Self::of_bases(ensemble.objects(), ensemble.bases(), clusters);
         Self {
             soft_shares: ensemble.memberships().map_or(0, Memberships::len),
+            object_names: ensemble
+                .object_names()
+                .unwrap_or_default()
+                .iter()
+                .map(held)
+                .sum(),
             ..size
         }
     }
@@ -100,6 +113,7 @@ impl ProblemSize {
                 .max()
                 .unwrap_or(1),
             soft_shares: 0,
+            object_names: 0,
             clusters: match clusters {
                 Clusters::Exactly(clusters) => clusters,
                 Clusters::Auto => objects.isqrt(),
