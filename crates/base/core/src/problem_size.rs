@@ -80,22 +80,16 @@ pub struct ProblemSize {
     pub auto: bool,
 }
 
-/// Bytes of a text with its place in a list.
-fn held(text: &String) -> usize {
-    text.len() + size_of::<String>()
-}
-
 impl ProblemSize {
     /// The size of a consensus of `ensemble`.
     pub fn of(ensemble: &Ensemble, clusters: Clusters) -> Self {
         let size = Self::of_bases(ensemble.objects(), ensemble.bases(), clusters);
+        let names = ensemble.object_names().unwrap_or_default();
         Self {
             soft_shares: ensemble.memberships().map_or(0, Memberships::len),
-            object_names: ensemble
-                .object_names()
-                .unwrap_or_default()
+            object_names: names
                 .iter()
-                .map(held)
+                .map(|name| name.len() + size_of::<String>())
                 .sum(),
             ..size
         }
