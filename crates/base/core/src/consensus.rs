@@ -132,7 +132,7 @@ impl<M: Method> Consensus for M {
     }
 }
 
-/// Bytes of the ensemble in canonical order: its labels, the names of objects, and those of base clusterings and clusters, which orders
+/// Bytes of the ensemble in canonical order: its labels, the names of objects twice, and those of base clusterings and clusters, which orders
 /// and reductions hold three times at most. Few objects in many base clusterings are little else.
 fn canonical_bytes(size: &ProblemSize) -> u64 {
     let [n, m, side, _] = size.saturating();
@@ -141,7 +141,8 @@ fn canonical_bytes(size: &ProblemSize) -> u64 {
     } else {
         2
     });
-    (n * (m * label + Saturating(120))
+    (n * (m * label + Saturating(24))
+        + Saturating(size.object_names as u64) * Saturating(2)
         + (m * Saturating(80) + side * Saturating(48)) * Saturating(3))
     .0
 }

@@ -72,6 +72,8 @@ pub struct ProblemSize {
     pub largest_base_clustering: usize,
     /// Shares of objects in base clusters that are held where base clusterings are soft; 0 where all are hard.
     pub soft_shares: usize,
+    /// Bytes of the names of objects; 0 where they have none.
+    pub object_names: usize,
     /// Clusters of the consensus, K; √n where the method chooses.
     pub clusters: usize,
     /// Whether the method chooses K.
@@ -82,8 +84,13 @@ impl ProblemSize {
     /// The size of a consensus of `ensemble`.
     pub fn of(ensemble: &Ensemble, clusters: Clusters) -> Self {
         let size = Self::of_bases(ensemble.objects(), ensemble.bases(), clusters);
+        let names = ensemble.object_names().unwrap_or_default();
         Self {
             soft_shares: ensemble.memberships().map_or(0, Memberships::len),
+            object_names: names
+                .iter()
+                .map(|name| name.len() + size_of::<String>())
+                .sum(),
             ..size
         }
     }
@@ -100,6 +107,7 @@ impl ProblemSize {
                 .max()
                 .unwrap_or(1),
             soft_shares: 0,
+            object_names: 0,
             clusters: match clusters {
                 Clusters::Exactly(clusters) => clusters,
                 Clusters::Auto => objects.isqrt(),

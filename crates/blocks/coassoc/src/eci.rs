@@ -1,10 +1,11 @@
 //! Ensemble-driven cluster index: how far the ensemble agrees with each base cluster.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 
 use partita_core::{
-    BaseClustering, BaseWeights, EnsembleRows, Monitor, PassError, PassRunner, ProblemSize, Silent,
-    WeightedEnsemble, sums_under_way,
+    BLOCK_ROWS, BaseClustering, BaseWeights, EnsembleRows, Monitor, PassError, PassRunner,
+    ProblemSize, RowSample, Seed, Silent, WeightedEnsemble, sums_under_way,
 };
 use rayon::prelude::*;
 
@@ -17,14 +18,19 @@ const STRIP: usize = 1 << 22;
 /// Entropies that are held, ΣJ M of them: 1 GiB.
 const MOST_TALLIES: usize = 1 << 26;
 
+/// Rows up to which base clusters of the same rows are told: few objects in many base clusterings have few that differ.
+const FEW_ROWS: usize = 64;
+
 /// The entropy of every base clustering inside every base cluster, of which the ensemble-driven cluster index is made.
 #[derive(Clone, Debug)]
 pub struct Entropies {
     offsets: Vec<usize>,
     /// Weight of every base cluster.
     sizes: Vec<f64>,
-    /// ΣJ lines of M; none where they are too many to be held.
+    /// A line of M for every base cluster that differs; none where they are too many to be held.
     within: Vec<Tally>,
+    /// The line of every base cluster.
+    line: Vec<u32>,
     first_unlabelled: Option<u64>,
 }
 
@@ -111,21 +117,30 @@ impl Entropies {
             return Ok(Overlap::count(rows)?.entropies());
         }
         let mut all = Self::none(offsets.clone());
+        all.line = lines_of(rows, &offsets);
+        let different = all.different();
         let tallies = side.saturating_mul(offsets.len() - 1);
         let held = tallies <= MOST_TALLIES;
         if held {
             // As it grows it would be held twice.
-            all.within.reserve_exact(tallies);
+            all.within
+                .reserve_exact(different.len() * (offsets.len() - 1));
         }
-        for_strips(rows, &offsets, |first, cells, first_unlabelled| {
-            all.first_unlabelled = first_unlabelled;
-            if held {
-                all.add_lines(first, cells);
-            } else {
-                let lines = cells.chunks(side).enumerate();
-                all.sizes.extend(lines.map(|(at, line)| line[first + at]));
-            }
-        })?;
+        for_strips(
+            rows,
+            &offsets,
+            &different,
+            |own, cells, first_unlabelled| {
+                all.first_unlabelled = first_unlabelled;
+                if held {
+                    all.add_lines(own, cells);
+                } else {
+                    let lines = own.iter().zip(cells.chunks(side));
+                    all.sizes.extend(lines.map(|(&own, line)| line[own]));
+                }
+            },
+        )?;
+        all.sizes = all.of_each(&all.sizes);
         Ok(all)
     }
 
@@ -137,7 +152,9 @@ impl Entropies {
     ) -> Self {
         let mut all = Self::none(offsets.to_vec());
         all.first_unlabelled = first_unlabelled;
-        all.add_lines(0, cells);
+        let side = offsets[offsets.len() - 1];
+        all.line = (0..side as u32).collect();
+        all.add_lines(&all.different(), cells);
         all
     }
 
@@ -146,20 +163,37 @@ impl Entropies {
             offsets,
             sizes: Vec::new(),
             within: Vec::new(),
+            line: Vec::new(),
             first_unlabelled: None,
         }
     }
 
-    /// Adds lines of the table, of which the first is that of base cluster `first`.
-    fn add_lines(&mut self, first: usize, cells: &[f64]) {
+    /// The first base cluster of every line.
+    fn different(&self) -> Vec<usize> {
+        let mut next = 0;
+        let is_new = |&c: &usize| {
+            let new = self.line[c] == next;
+            next += u32::from(new);
+            new
+        };
+        (0..self.line.len()).filter(is_new).collect()
+    }
+
+    /// For every base cluster the value of its line.
+    fn of_each(&self, lines: &[f64]) -> Vec<f64> {
+        self.line.iter().map(|&line| lines[line as usize]).collect()
+    }
+
+    /// Adds the lines of these base clusters.
+    fn add_lines(&mut self, own: &[usize], cells: &[f64]) {
         let offsets = &self.offsets;
-        let lines = cells.par_chunks(offsets[offsets.len() - 1]).enumerate();
+        let lines = cells.par_chunks(offsets[offsets.len() - 1]).zip(own);
         let found: Vec<(f64, Vec<Tally>)> = lines
-            .map(|(at, line)| {
+            .map(|(line, &own)| {
                 let within = offsets
                     .windows(2)
                     .map(|ends| Tally::of(&line[ends[0]..ends[1]]));
-                (line[first + at], within.collect())
+                (line[own], within.collect())
             })
             .collect();
         for (size, within) in found {
@@ -178,9 +212,15 @@ impl Entropies {
         } else {
             tallies
         };
+        // One group of rows has the sum of all.
+        let sums = if size.objects as u64 <= BLOCK_ROWS {
+            1
+        } else {
+            sums_under_way(size.objects) + 1
+        };
         cells
-            .saturating_mul(8 * (sums_under_way(size.objects) + 1))
-            .saturating_add(held * 16 + side.saturating_mul(24))
+            .saturating_mul(8 * sums)
+            .saturating_add(held * 32 + side.saturating_mul(32))
     }
 
     /// Where the clusters of each base clustering start: M + 1 values.
@@ -261,21 +301,22 @@ impl Entropies {
         say: &[f64],
     ) -> Result<Vec<f64>, PassError> {
         let side = self.sizes.len();
-        let mut index = Vec::with_capacity(side);
-        for_strips(rows, &self.offsets, |_, cells, _| {
+        let mut index = Vec::new();
+        for_strips(rows, &self.offsets, &self.different(), |_, cells, _| {
             let of_line = |line: &[f64]| {
                 let within = self.offsets.windows(2);
                 Tally::sum(within.map(|ends| Tally::of(&line[ends[0]..ends[1]])), say).index(theta)
             };
             index.par_extend(cells.par_chunks(side).map(of_line));
         })?;
-        Ok(index)
+        Ok(self.of_each(&index))
     }
 
     /// The index of every base cluster where base clusterings have so much of a say.
     fn index(&self, theta: f64, say: &[f64]) -> Vec<f64> {
         let index = |within: &[Tally]| Tally::sum(within.iter().copied(), say).index(theta);
-        self.within.chunks(say.len()).map(index).collect()
+        let lines: Vec<f64> = self.within.chunks(say.len()).map(index).collect();
+        self.of_each(&lines)
     }
 
     /// How far base clusterings are trusted by the index of their clusters, as shares of the most trusted one.
@@ -298,20 +339,46 @@ impl Entropies {
     }
 }
 
-/// Hands out the lines of the overlap table strip by strip: the first of each strip, its numbers, and the first row without any label.
+/// Hands out lines of the overlap table strip by strip: the base clusters of each strip, its numbers, and the first row without any label.
 fn for_strips(
     rows: &PassRunner<'_>,
     offsets: &[usize],
-    mut take: impl FnMut(usize, &[f64], Option<u64>),
+    different: &[usize],
+    mut take: impl FnMut(&[usize], &[f64], Option<u64>),
 ) -> Result<(), PassError> {
     let side = offsets[offsets.len() - 1];
-    let lines = (STRIP / side).max(1);
-    for first in (0..side).step_by(lines) {
-        let lines = first..(first + lines).min(side);
-        let counted = rows.run(&CountLines::new(offsets.to_vec(), lines))?;
-        take(first, &counted.cells, counted.first_unlabelled);
+    for own in different.chunks((STRIP / side).max(1)) {
+        let counted = rows.run(&CountLines::new(offsets.to_vec(), own.to_vec()))?;
+        take(own, &counted.cells, counted.first_unlabelled);
     }
     Ok(())
+}
+
+/// A line for every base cluster, numbered as they appear: base clusters of the same rows have one where rows are few and labels.
+fn lines_of(rows: &PassRunner<'_>, offsets: &[usize]) -> Vec<u32> {
+    let side = offsets[offsets.len() - 1];
+    let source = rows.source();
+    if source.rows() > FEW_ROWS as u64 || source.are_shares() {
+        return (0..side as u32).collect();
+    }
+    // A base clustering without labels has no sample.
+    let Ok(sample) = RowSample::draw(rows, FEW_ROWS, Seed::new(0)) else {
+        return (0..side as u32).collect();
+    };
+    let mut members = vec![0u64; side];
+    for (u, offset) in offsets.iter().enumerate().take(offsets.len() - 1) {
+        for (row, label) in sample.ensemble.column(u).enumerate() {
+            if let Some(label) = label {
+                members[offset + label] |= 1 << row;
+            }
+        }
+    }
+    let mut known: HashMap<u64, u32> = HashMap::new();
+    let line = |of: u64| {
+        let next = known.len() as u32;
+        *known.entry(of).or_insert(next)
+    };
+    members.into_iter().map(line).collect()
 }
 
 /// The least that a base clustering is trusted, in shares of the most trusted one: none is left without a say, so
@@ -462,6 +529,31 @@ mod tests {
                 index.iter().all(|index| (0.0..=1.0).contains(index)),
                 "{index:?}"
             );
+        }
+    }
+
+    #[test]
+    fn few_objects_in_many_base_clusterings_have_few_lines() {
+        let mut rng = Seed::new(3).rng();
+        let mut builder = EnsembleBuilder::new(4);
+        for u in 0..1500 {
+            let labels: [u32; 4] = std::array::from_fn(|i| (i as u32 + rng.random_range(0..2)) % 2);
+            let labels = labels.map(|label| (u % 7 != 0 || label > 0).then_some(label));
+            if labels.iter().any(Option::is_some) {
+                builder.push_clusters(format!("u{u}"), labels, 2).unwrap();
+            }
+        }
+        let ensemble = builder.finish().unwrap();
+        let rows = EnsembleRows::from(WeightedEnsemble::from(&ensemble));
+        let entropies = Entropies::count(&PassRunner::new(&rows, &Silent)).unwrap();
+        assert!(entropies.sizes().len() * entropies.sizes().len() > STRIP);
+        assert!(entropies.different().len() <= 16, "all subsets of 4 rows");
+        let bases = ensemble.bases().len();
+        let index = trusted_cluster_weights(&ensemble, 0.4, 0);
+        for (u, cluster) in [(0, 1), (1, 0), (1000, 1), (bases - 1, 0)] {
+            let expected = naive_index(&ensemble, u, cluster, 0.4, &vec![1.0; bases]);
+            let found = index[ensemble.offsets()[u] + cluster];
+            assert!((found - expected).abs() < 1e-12, "{u} {cluster}");
         }
     }
 

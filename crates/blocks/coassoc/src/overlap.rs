@@ -84,7 +84,7 @@ impl Overlap {
             return Err(OverlapError::Bases);
         }
         let (old, side) = (self.side(), offsets[offsets.len() - 1]);
-        let counted = rows.run(&CountLines::new(offsets.clone(), old..side))?;
+        let counted = rows.run(&CountLines::new(offsets.clone(), (old..side).collect()))?;
         let mut grown = self.widened(&offsets)?;
         for (new, line) in (old..side).zip(counted.cells.chunks_exact(side)) {
             for (other, &cell) in line.iter().enumerate() {
@@ -351,11 +351,12 @@ impl RowPass for CountPairs {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct CountLines {
     offsets: Vec<usize>,
-    lines: Range<usize>,
+    /// Base clusters, rising.
+    lines: Vec<usize>,
 }
 
 impl CountLines {
-    pub(crate) fn new(offsets: Vec<usize>, lines: Range<usize>) -> Self {
+    pub(crate) fn new(offsets: Vec<usize>, lines: Vec<usize>) -> Self {
         Self { offsets, lines }
     }
 }
@@ -368,8 +369,8 @@ impl RowPass for CountLines {
     fn fits(&self, bases: &[BaseClustering]) -> bool {
         let side = self.offsets.last().copied().unwrap_or(0);
         self.offsets == BaseClustering::offsets(bases)
-            && self.lines.start <= self.lines.end
-            && self.lines.end <= side
+            && self.lines.windows(2).all(|pair| pair[0] < pair[1])
+            && self.lines.last().is_none_or(|&last| last < side)
     }
 
     fn zero(&self) -> PairSums {
@@ -382,10 +383,10 @@ impl RowPass for CountLines {
         for (at, (row, weight)) in block.rows().enumerate() {
             sum.decode(block.first + at as u64, row, &self.offsets, &mut entries);
             for own in &entries {
-                if !self.lines.contains(&own.cluster) {
+                let Ok(at) = self.lines.binary_search(&own.cluster) else {
                     continue;
-                }
-                let line = &mut sum.cells[(own.cluster - self.lines.start) * side..][..side];
+                };
+                let line = &mut sum.cells[at * side..][..side];
                 for other in &entries {
                     line[other.cluster] += pair_of(*own, *other) * weight;
                 }

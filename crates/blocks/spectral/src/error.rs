@@ -1,5 +1,7 @@
 //! Errors of eigenproblems.
 
+use partita_core::BudgetError;
+
 /// Why there are no eigenpairs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -50,6 +52,9 @@ pub enum SpectralError {
         /// Side of the matrix.
         side: usize,
     },
+    /// Too little memory.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
     /// Lanczos ran out of vectors and the matrix is too large for the dense solver.
     #[error(
         "the {count} largest eigenpairs have residual {residual:e} after {vectors} Krylov vectors, wanted {tolerance:e}; \

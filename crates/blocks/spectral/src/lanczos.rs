@@ -1,8 +1,8 @@
 //! Block Lanczos: the largest few eigenpairs of an operator.
 
-use partita_core::Seed;
 use partita_core::ndarray::linalg::general_mat_mul;
 use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use partita_core::{MemoryBudget, Seed};
 use serde::{Deserialize, Serialize};
 
 use crate::SpectralError;
@@ -25,6 +25,21 @@ pub struct LanczosSettings {
     pub fallback_side: usize,
     /// How often a search that has built all its blocks starts anew from its best vectors before it is an error.
     pub restarts: usize,
+    /// What Krylov vectors, and matrices that are solved dense, may take: of most operators few vectors are enough.
+    #[serde(skip)]
+    pub budget: MemoryBudget,
+}
+
+impl LanczosSettings {
+    /// Refuses Krylov vectors of a side, and what the matrix of their number takes that is solved dense.
+    fn check(&self, side: usize, vectors: usize, dense: usize) -> Result<(), SpectralError> {
+        let squares = (dense as u64).saturating_mul(dense as u64);
+        let cells = (side as u64).saturating_mul(vectors as u64);
+        let bytes = squares.saturating_mul(5).saturating_add(cells);
+        let remedy = "raise the limit, or take fewer base clusterings";
+        let what = "the search for eigenvectors";
+        Ok(self.budget.check(what, bytes.saturating_mul(8), remedy)?)
+    }
 }
 
 impl Default for LanczosSettings {
@@ -35,6 +50,7 @@ impl Default for LanczosSettings {
             dense_side: 128,
             fallback_side: 4000,
             restarts: 50,
+            budget: MemoryBudget::UNLIMITED,
         }
     }
 }
@@ -55,7 +71,7 @@ impl Default for LanczosSettings {
 /// starts anew from its best Ritz vectors and the block that was next (thick restart, Wu and Simon 2000).
 ///
 /// # Errors
-/// [`SpectralError::Count`] for no or too many pairs, [`SpectralError::Operator`] when `apply` gives a number that is
+/// [`SpectralError::Count`] for no or too many pairs, [`SpectralError::Budget`] for more vectors than fit, [`SpectralError::Operator`] when `apply` gives a number that is
 /// not finite, [`SpectralError::NotConverged`] when the side is too large for the dense solver.
 ///
 /// # Cost
@@ -72,12 +88,16 @@ pub fn lanczos(
     }
     let width = (count + count.clamp(4, 16).div_ceil(2)).min(side);
     if side <= settings.dense_side || 3 * width >= side {
+        settings.check(side, 0, side)?;
         return written_out(side, count, width, &mut apply);
     }
     let (pairs, vectors) = krylov(side, count, width, &mut apply, seed, settings)?;
     match pairs {
         Ok(pairs) => Ok(pairs),
-        Err(_) if dense_at_last(side, settings) => written_out(side, count, width, &mut apply),
+        Err(_) if dense_at_last(side, settings) => {
+            settings.check(side, 0, side)?;
+            written_out(side, count, width, &mut apply)
+        }
         Err(residual) => Err(SpectralError::NotConverged {
             count,
             vectors,
@@ -158,6 +178,7 @@ fn krylov(
             basis.extend(&rest, scale)
         };
         if full || size >= next_look {
+            settings.check(side, size, size)?;
             let (values, small) = solve(projected.view())?;
             let tail = small.slice(s![last.., ..count]);
             let scale = largest(&values);

@@ -24,10 +24,9 @@
 //! # }
 //! ```
 
-#![forbid(unsafe_code)]
-
 mod checks;
 mod copies;
+mod counting;
 mod draw;
 mod progress;
 pub mod race;
@@ -39,6 +38,7 @@ mod weights;
 
 pub use checks::{Deadline, check, check_with};
 pub use copies::{ROUNDING, Twice, twice};
+pub use counting::Counting;
 pub use draw::{Drawn, draw, duplicated, ensemble, many_clusters, planted, shuffled};
 pub use progress::progress;
 pub use shape::{same_bits, shape};

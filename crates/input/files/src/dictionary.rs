@@ -1,8 +1,9 @@
 //! Dictionary encoding of texts: every distinct label of a column once, and a code a row, numbered in the order of the labels.
 
-use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
+use hashbrown::HashTable;
 use partita_core::BaseClustering;
 
 use crate::error::{Cell, FileError, Result, Row, WrongValue};
@@ -18,7 +19,11 @@ pub(crate) struct Dictionary {
     codes: Vec<u32>,
     values: Vec<String>,
     first: Vec<Row>,
-    known: HashMap<String, u32>,
+    /// Codes by the hashes of the values: of wide tables the values are most of what is held.
+    known: HashTable<u32>,
+    hasher: RandomState,
+    /// Bytes of the values with what the allocator adds.
+    letters: usize,
     /// Codes of the values that are short whole numbers, by the number.
     short: Vec<u32>,
     first_missing: Option<Row>,
@@ -70,16 +75,32 @@ impl Dictionary {
         }
         match self.codes.last() {
             Some(&last) if last != MISSING && self.values[last as usize] == value => last,
-            _ => self.known.get(value).copied().unwrap_or_else(|| {
+            _ => {
+                let hash = self.hasher.hash_one(value);
+                let is_it = |&code: &u32| self.values[code as usize] == value;
+                if let Some(&code) = self.known.find(hash, is_it) {
+                    return code;
+                }
                 let code = self.add(value, row);
-                self.known.insert(value.to_owned(), code);
+                let hash_of = |&code: &u32| self.hasher.hash_one(&self.values[code as usize]);
+                self.known.insert_unique(hash, code, hash_of);
                 code
-            }),
+            }
         }
+    }
+
+    /// Bytes that are held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.letters
+            + self.values.capacity() * size_of::<String>()
+            + self.first.capacity() * size_of::<Row>()
+            + self.known.allocation_size()
+            + (self.short.capacity() + self.codes.capacity()) * size_of::<u32>()
     }
 
     fn add(&mut self, value: &str, row: Row) -> u32 {
         self.values.push(value.to_owned());
+        self.letters += value.len().next_multiple_of(16) + 16;
         self.first.push(row);
         self.values.len() as u32 - 1
     }
@@ -105,6 +126,9 @@ impl Dictionary {
             // It was the last to appear.
             self.values.truncate(last as usize);
             self.first.truncate(last as usize);
+            self.known.retain(|&mut code| code < last);
+            let short = self.short.iter_mut().filter(|code| **code >= last);
+            short.for_each(|code| *code = MISSING);
         }
     }
 
@@ -360,6 +384,18 @@ mod tests {
         for values in [&["a", "a"][..], &["a", ""], &["a", "1"], &["1", "2"], &[]] {
             assert!(!dictionary(values).all_words_differ(), "{values:?}");
         }
+    }
+
+    #[test]
+    fn a_value_that_was_taken_away_is_new_again() {
+        let mut column = dictionary(&["x", "412", "sum"]);
+        column.pop();
+        column.pop();
+        for value in ["y", "sum", "412", "y"] {
+            column.push(value, Row::Line(9));
+        }
+        assert_eq!(column.codes(), [0, 1, 2, 3, 1]);
+        assert_eq!(column.values(), ["x", "y", "sum", "412"]);
     }
 
     #[test]

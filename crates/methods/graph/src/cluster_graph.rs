@@ -5,8 +5,8 @@ use partita_core::ndarray::linalg::general_mat_mul;
 use partita_core::ndarray::parallel::prelude::*;
 use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 use partita_core::{
-    BaseClustering, EnsembleRows, Entry, Mergeable, Monitor, PassError, PassRunner, Row, RowBlock,
-    RowMap, RowPass, RowSample, Seed, Silent, tick_open_ended,
+    BaseClustering, EnsembleRows, Entry, MemoryBudget, Mergeable, Monitor, PassError, PassRunner,
+    Row, RowBlock, RowMap, RowPass, RowSample, Seed, Silent, tick_open_ended,
 };
 use partita_spectral::{Eigenpairs, LanczosSettings, SpectralError, lanczos, top_eigenpairs};
 use serde::{Deserialize, Serialize};
@@ -92,9 +92,10 @@ impl<'a> ClusterGraph<'a> {
         &self,
         count: usize,
         seed: Seed,
+        budget: MemoryBudget,
         monitor: &dyn Monitor,
     ) -> Result<ClusterPlaces, GraphError> {
-        let pairs = self.leading(count.min(self.scale.len()), seed, monitor)?;
+        let pairs = self.leading(count.min(self.scale.len()), seed, budget, monitor)?;
         let factors = self.scale.iter().map(|scale| scale * self.total);
         Ok(ClusterPlaces::new(&pairs, lifted(&pairs.vectors, factors)))
     }
@@ -103,9 +104,10 @@ impl<'a> ClusterGraph<'a> {
         &self,
         count: usize,
         seed: Seed,
+        budget: MemoryBudget,
         monitor: &dyn Monitor,
     ) -> Result<Eigenpairs, GraphError> {
-        let (side, settings) = (self.scale.len(), LanczosSettings::default());
+        let (side, mut settings) = (self.scale.len(), LanczosSettings::default());
         let mut products = 0.0;
         // A search cannot be left, so that the answer waits for its end.
         let mut told = || {
@@ -113,6 +115,8 @@ impl<'a> ClusterGraph<'a> {
             let _ = tick_open_ended(monitor, products, PRODUCTS);
         };
         if written_out(side, self.rows.source().bases().len()) {
+            let own = 8 * (side * side) as u64;
+            settings.budget = MemoryBudget::new(budget.bytes().saturating_sub(own));
             let matrix = self.matrix()?;
             let product = |x: ArrayView2<'_, f64>, y: ArrayViewMut2<'_, f64>| {
                 told();
@@ -120,6 +124,7 @@ impl<'a> ClusterGraph<'a> {
             };
             return Ok(lanczos(side, count, product, seed, &settings)?);
         }
+        settings.budget = budget;
         let mut failed = None;
         let product = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| {
             told();
@@ -357,7 +362,9 @@ mod tests {
         assert!(gap.iter().all(|x| x.abs() < 1e-9), "{seed}");
 
         let count = 3.min(ensemble.objects());
-        let one = graph.leading(count, Seed::new(1), &Silent).unwrap();
+        let one = graph
+            .leading(count, Seed::new(1), MemoryBudget::UNLIMITED, &Silent)
+            .unwrap();
         let other = graph.by_rows(count, Seed::new(1)).unwrap();
         let same = one.values.iter().zip(&other.values);
         assert!(same.clone().all(|(a, b)| (a - b).abs() < 1e-7), "{seed}");

@@ -66,9 +66,9 @@ impl From<GraphError> for FitError {
             GraphError::Interrupted | GraphError::Evidence(CoassocError::Interrupted) => {
                 Self::Interrupted
             }
-            GraphError::Evidence(CoassocError::Budget(error)) | GraphError::Budget(error) => {
-                error.into()
-            }
+            GraphError::Evidence(CoassocError::Budget(error))
+            | GraphError::Spectral(SpectralError::Budget(error))
+            | GraphError::Budget(error) => error.into(),
             GraphError::Settings(error) => error.into(),
             other => Self::other(other),
         }

@@ -62,6 +62,7 @@ fn fitted(
         rows,
         strengths: &graph.strengths,
         seed: problem.seed,
+        budget: problem.budget,
     };
     cut.at(&places, search, monitor)
 }

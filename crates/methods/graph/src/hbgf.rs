@@ -179,6 +179,7 @@ fn cut(
         rows: &rows,
         strengths: &strengths,
         seed: problem.seed,
+        budget: problem.budget,
     };
     let search = Search {
         clusters,

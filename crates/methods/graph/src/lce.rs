@@ -59,6 +59,7 @@ fn fitted(
         rows,
         strengths: &links.strengths,
         seed: problem.seed,
+        budget: problem.budget,
     };
     cut.at(&places, search, monitor)
 }

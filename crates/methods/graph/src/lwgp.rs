@@ -2,9 +2,9 @@
 
 use partita_coassoc::{ClusterEntropy, Entropies};
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, ClustersError, Ensemble, FitError, Flow, Method,
-    MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed,
-    Settings, SoftBases, Weights, fit_each_in_memory,
+    BaseWeights, Capabilities, Clusters, ClustersError, Ensemble, FitError, Flow, MemoryBudget,
+    Method, MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize, RowFit, RowProblem,
+    Seed, Settings, SoftBases, Weights, fit_each_in_memory,
 };
 use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ impl LwgpSettings {
 /// where eigenvectors differ by their tolerance.
 ///
 /// # Errors
-/// Settings or numbers of clusters out of range, an object without labels, eigenvectors that are not found, or the wish to stop.
+/// Settings or numbers of clusters out of range, an object without labels, eigenvectors that are not found or do not fit into the budget, or the wish to stop.
 ///
 /// # Cost
 /// That of the largest number, and k-means of each.
@@ -76,13 +76,14 @@ pub fn lwgp_each(
     clusters: &[usize],
     seed: Seed,
     settings: &LwgpSettings,
+    budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Outcome<SpectralDiagnostics>>, FitError> {
     let most = clusters.iter().copied().max().unwrap_or(1);
     ClustersError::check(most, ensemble.objects()).map_err(FitError::other)?;
     let mut problem = Problem::new(ensemble, Clusters::Exactly(most));
     settings.validate(&problem.size())?;
-    problem.seed = seed;
+    (problem.seed, problem.budget) = (seed, budget);
     fit_each_in_memory(&problem, |rows| {
         Ok(cuts(rows, clusters, settings, monitor)?)
     })
@@ -103,12 +104,16 @@ fn cuts(
     let asked = PassRunner::new(problem.rows, monitor).by(problem.engine);
     let entropies = info_span!("cluster weights").in_scope(|| Entropies::count(&asked))?;
     labelled(entropies.first_unlabelled())?;
+    let strengths = strengths(&asked, &entropies, problem.weights, settings)?;
+    let sizes = entropies.sizes().to_vec();
+    drop(entropies);
     let cut = Cut {
         rows: &rows,
-        strengths: &strengths(&asked, &entropies, problem.weights, settings)?,
+        strengths: &strengths,
         seed: problem.seed,
+        budget: problem.budget,
     };
-    cut.each(entropies.sizes(), clusters, &settings.search(1), monitor)
+    cut.each(&sizes, clusters, &settings.search(1), monitor)
 }
 
 /// What an edge to each base cluster weighs.

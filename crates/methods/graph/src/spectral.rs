@@ -5,8 +5,8 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, Axis, Slice};
 use partita_core::{
-    BLOCK_ROWS, BaseClustering, Capabilities, Flow, MethodInfo, Monitor, PassRunner, ProblemSize,
-    ProgressCounter, RowFit, RowSample, Seed, Weights, sums_under_way,
+    BLOCK_ROWS, BaseClustering, Capabilities, Flow, MemoryBudget, MethodInfo, Monitor, PassRunner,
+    ProblemSize, ProgressCounter, RowFit, RowSample, Seed, Weights, sums_under_way,
 };
 use partita_kmeans::embedded::{Search, best_start, sample_rows};
 use serde::Serialize;
@@ -54,6 +54,7 @@ pub(crate) struct Cut<'a> {
     pub(crate) rows: &'a PassRunner<'a>,
     pub(crate) strengths: &'a [f64],
     pub(crate) seed: Seed,
+    pub(crate) budget: MemoryBudget,
 }
 
 impl Cut<'_> {
@@ -84,7 +85,7 @@ impl Cut<'_> {
         let graph = ClusterGraph::new(self.rows, sizes, self.strengths);
         let part = progress.part(EIGENVECTORS);
         let places = info_span!("eigenvectors")
-            .in_scope(|| graph.places(most, self.seed.child(0), &part))?;
+            .in_scope(|| graph.places(most, self.seed.child(0), self.budget, &part))?;
         drop(part);
         let sample = sampled(self.rows, most, self.seed)?;
         let distinct_rows = sample.whole.then(|| sample.ensemble.objects());
@@ -192,17 +193,22 @@ fn warnings(masses: &[f64], clusters: usize, values: &[f64], next: Option<f64>) 
     alone.into_iter().chain(open).collect()
 }
 
-/// Bytes that a cut holds at once, at most: the cluster graph with the tables that are under way or the products through the rows, the
-/// Krylov space, and rows drawn for initializations.
+/// Bytes that a cut holds at once: the cluster graph with the tables that are under way or the products through the rows, the
+/// Krylov space, and rows drawn for initializations. Seldom the search for eigenvectors wants more; it asks the budget for it then.
 pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
     let [n, m, side, k] = size.saturating();
     let levels = Saturating(u64::from((n.0 / (16 * BLOCK_ROWS) + 1).ilog2()));
-    let sums = levels + Saturating(2 * sums_under_way(size.objects) + 2);
+    // Rows of the first sum stay rows until it is complete.
+    let sums = if n.0 < 16 * BLOCK_ROWS {
+        Saturating(1)
+    } else {
+        levels + Saturating(2 * sums_under_way(size.objects) + 2)
+    };
     let width = k.min(side) + Saturating(k.0.clamp(4, 16).div_ceil(2));
     let graph = if written_out(side.0 as usize, m.0 as usize) {
         side * side * Saturating(8) * sums
     } else {
-        side * width * Saturating(8) * sums
+        side * width * Saturating(8) * sums.max(Saturating(6))
     };
     let solver = if width * Saturating(3) >= side {
         side * side * Saturating(40)
@@ -210,7 +216,7 @@ pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
         side * (width * Saturating(40)).min(side) * Saturating(8)
     };
     let most = sample_rows(k.0 as usize) as u64;
-    let start = Saturating(most) * width * Saturating(8 * (2 + u64::from(restarts.min(64))));
+    let start = n.min(Saturating(most)) * width * Saturating(8 * (2 + u64::from(restarts.min(64))));
     (graph + solver + start + Saturating(RowSample::bytes(size, most))).0
 }
 

@@ -275,7 +275,10 @@ fn mean_largest_share(ensemble: &Ensemble, base: usize) -> f64 {
 }
 
 fn ensemble_facts(ensemble: &Ensemble, truth: Option<&LabelColumn>) -> Value {
-    let fragments = ensemble.fragments().weights().len();
+    // Hashes and places of all rows, and the rows that differ; very many are not compared.
+    let (n, bases) = (ensemble.objects() as u64, ensemble.bases().len() as u64);
+    let fits = n.saturating_mul(bases.saturating_add(24)) <= default_budget().bytes();
+    let fragments = fits.then(|| ensemble.fragments().weights().len());
     let base = |u: usize| {
         let labelled = ensemble.column(u).flatten().count();
         let (base, soft) = (&ensemble.bases()[u], ensemble.memberships().is_some());

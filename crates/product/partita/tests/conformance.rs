@@ -1,10 +1,5 @@
 //! Every method of the list keeps the guarantees in its info, and the memory it says.
-#![expect(
-    unsafe_code,
-    reason = "a global allocator that counts is unsafe by its trait"
-)]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, RwLock};
 use std::thread;
@@ -16,40 +11,8 @@ use partita::extend::{
 };
 use partita::{BaseWeights, Clusters, Features, METHODS, MemoryBudget, ObjectWeights};
 use partita_conformance::{
-    Deadline, Drawn, ROUNDING, Twice, check_soft, check_with, shapes, twice,
+    Counting, Deadline, Drawn, ROUNDING, Twice, check_soft, check_with, shapes, twice,
 };
-
-/// Counts the bytes held and their peak.
-struct Counting;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-fn taken(bytes: usize) {
-    let held = HELD.fetch_add(bytes, Relaxed) + bytes;
-    PEAK.fetch_max(held, Relaxed);
-}
-
-// SAFETY: everything is handed on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        taken(layout.size());
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        taken(layout.size());
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as the caller promised.
-        unsafe { System.dealloc(place, layout) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -269,6 +232,7 @@ impl<'a> Holding<'a> {
         over.settings = self.settings.clone();
         over.by_blocks = by_blocks;
         let said = over.bytes(self.method).expect("settings that fit");
+        over.budget = MemoryBudget::new(said);
         let monitor = Deadline::after(PATIENCE);
         beyond(said, || {
             consense_rows(self.method, &over, &monitor, &mut |_, _| Ok(())).map(drop)
@@ -281,10 +245,7 @@ fn beyond(said: u64, fit: impl FnOnce() -> Result<(), ConsensusError>) -> Option
     if said > REFUSED {
         return None;
     }
-    let before = HELD.load(Relaxed);
-    PEAK.store(before, Relaxed);
-    let _ = fit();
-    let peak = PEAK.load(Relaxed).saturating_sub(before) as u64;
+    let (_, peak) = Counting::peak(fit);
     (peak > said + said / 4 + (4 << 20)).then(|| format!("said {said}, held {peak}"))
 }
 

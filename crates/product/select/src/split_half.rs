@@ -1,7 +1,7 @@
 //! Split-half stability: how far consensus clusterings of two halves of the base clusterings agree.
 
 use partita::graph::{LwgpSettings, lwgp_each};
-use partita_core::{Ensemble, Monitor, Partition, ProgressCounter, Seed};
+use partita_core::{Ensemble, MemoryBudget, Monitor, Partition, ProgressCounter, Seed};
 use partita_metrics::Contingency;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
@@ -42,7 +42,7 @@ impl Stability {
 /// truth is needed, and ensembles of different base clusterers compare.
 ///
 /// # Errors
-/// [`SelectError`] when a consensus cannot be found, or the monitor asks to stop.
+/// [`SelectError`] when a consensus cannot be found or does not fit into the budget, or the monitor asks to stop.
 ///
 /// # Cost
 /// 2 · `splits` times the eigenvectors of `lwgp` for the largest K, and k-means for every K.
@@ -55,6 +55,7 @@ pub fn split_half(
     clusters: &[usize],
     splits: u32,
     seed: Seed,
+    budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Stability>, SelectError> {
     let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
@@ -66,12 +67,14 @@ pub fn split_half(
     });
     let halves: Vec<Vec<u32>> = halves.collect();
     let progress = ProgressCounter::new(monitor, halves.len() as u64 * HALF);
+    let budget = MemoryBudget::new(budget.bytes() / halves_at_once(splits));
     let one = |mut bases: Vec<u32>| -> Result<Vec<Partition>, SelectError> {
         bases.sort_unstable();
         partitions(
             &ensemble.select(&objects, &bases),
             clusters,
             seed.child(u64::MAX),
+            budget,
             &progress.part(HALF),
         )
     };
@@ -81,6 +84,11 @@ pub fn split_half(
         .enumerate()
         .map(|(at, &clusters)| stability(&found, at, clusters))
         .collect()
+}
+
+/// Halves that are cut side by side.
+pub(crate) fn halves_at_once(splits: u32) -> u64 {
+    (2 * u64::from(splits)).clamp(1, rayon::current_num_threads() as u64)
 }
 
 /// Units of progress of one half.
@@ -109,14 +117,15 @@ fn stability(
 }
 
 /// The consensus at every number of clusters.
-pub(crate) fn partitions(
+fn partitions(
     ensemble: &Ensemble,
     clusters: &[usize],
     seed: Seed,
+    budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Partition>, SelectError> {
     let mut settings = LwgpSettings::default();
     settings.restarts = 5;
-    let found = lwgp_each(ensemble, clusters, seed, &settings, monitor)?;
+    let found = lwgp_each(ensemble, clusters, seed, &settings, budget, monitor)?;
     Ok(found.into_iter().map(|outcome| outcome.partition).collect())
 }

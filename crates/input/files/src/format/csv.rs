@@ -110,7 +110,7 @@ impl Reader for Csv {
         let mut order: Vec<usize> = (0..wanted.len()).collect();
         order.sort_by_key(|&place| wanted[place].0);
         let mut record = ByteRecord::new();
-        let mut rows = 0;
+        let (mut rows, mut unchecked) = (0, 0);
         while let Some(row) = reader.next(&mut record)? {
             for &place in &order {
                 let at = wanted[place].0;
@@ -127,7 +127,13 @@ impl Reader for Csv {
             }
             rows += 1;
             limit.check_rows(&self.items.path, rows)?;
+            unchecked += wanted.len();
+            if unchecked > CELLS {
+                unchecked = 0;
+                self.check_bytes(&columns, limit)?;
+            }
         }
+        self.check_bytes(&columns, limit)?;
         if rows == 0 {
             return Err(FileError::no_rows(&self.items.path));
         }
@@ -138,6 +144,17 @@ impl Reader for Csv {
         }
         check_infinite(&columns)?;
         Ok(columns.into_iter().map(|column| column.column).collect())
+    }
+}
+
+/// Values that are read between two looks at what is held.
+const CELLS: usize = 1 << 16;
+
+impl Csv {
+    /// Refuses columns that hold more than the budget allows.
+    fn check_bytes(&self, columns: &[Growing], limit: &Limit) -> Result<()> {
+        let held: usize = columns.iter().map(Growing::bytes).sum();
+        limit.check(&self.items.path, held as u64)
     }
 }
 
@@ -182,6 +199,8 @@ struct Growing {
     gaps: bool,
     words: bool,
     infinite: Option<Cell>,
+    /// Bytes of texts that are spelt out.
+    letters: usize,
 }
 
 impl Growing {
@@ -204,7 +223,19 @@ impl Growing {
             gaps,
             words,
             infinite: None,
+            letters: 0,
         }
+    }
+
+    /// Bytes that are held.
+    fn bytes(&self) -> usize {
+        self.letters
+            + match &self.column {
+                Column::Text(texts) => texts.capacity() * size_of::<String>(),
+                Column::Labels(labels) => labels.bytes(),
+                Column::Parsed { values, .. } => values.capacity() * size_of::<f64>(),
+                Column::Codes(_) | Column::Array(_) => 0,
+            }
     }
 
     fn push(
@@ -215,7 +246,9 @@ impl Growing {
     ) -> Result<()> {
         let (values, found_words, missing) = match &mut self.column {
             Column::Text(texts) => {
-                texts.push(place.text(field)?.trim().to_owned());
+                let text = place.text(field)?.trim();
+                self.letters += text.len().next_multiple_of(16) + 16;
+                texts.push(text.to_owned());
                 return Ok(());
             }
             Column::Labels(labels) => {

@@ -84,8 +84,10 @@ pub(crate) fn read(path: &Path, limit: &Limit) -> Result<TriMat<f64>> {
             return Err(FileError::damaged(path, reason));
         }
     };
-    // Places and value while it is read, and once more in rows.
-    limit.check(path, (stored as u64).saturating_mul(40))?;
+    // Places and value while it is read, and once more in rows; where each row or column begins.
+    let lines = (rows as u64).saturating_add(columns as u64);
+    let bytes = (stored as u64).saturating_mul(40);
+    limit.check(path, bytes.saturating_add(lines.saturating_mul(16)))?;
     let mut matrix = TriMat::new((rows, columns));
     let mut read = 0;
     let (mut row, mut column) = (0, 0);

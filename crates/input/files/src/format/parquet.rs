@@ -7,17 +7,16 @@ use std::sync::Arc;
 use ::arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use bytes::Bytes;
-use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::{Compression, Type as Physical};
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
-use parquet::schema::types::ColumnDescriptor;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type};
 
 use super::arrow_values;
 use super::description::{Format, OpenOptions, Writes};
@@ -81,9 +80,12 @@ struct Parquet {
 }
 
 fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>> {
+    Ok(Box::new(opened(path)?))
+}
+
+fn opened(path: &Path) -> Result<Parquet> {
     let file = FileCursor::open(path)?;
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let metadata = shielded(path, || ArrowReaderMetadata::load(&file, options))?;
+    let metadata = shielded(path, || ArrowReaderMetadata::load(&file, options()))?;
     let schema = metadata.parquet_schema();
     let kind = |(leaf, column): (usize, &Arc<ColumnDescriptor>)| {
         let flat = column.max_rep_level() == 0
@@ -115,7 +117,11 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>> {
     };
     file.check_claims()?;
     file.check_packing()?;
-    Ok(Box::new(file))
+    Ok(file)
+}
+
+fn options() -> ArrowReaderOptions {
+    ArrowReaderOptions::new().with_skip_arrow_metadata(true)
 }
 
 /// What the decoders give; where they fail or panic the file is not whole.
@@ -199,6 +205,23 @@ impl Parquet {
     ) -> Result<SerializedPageReader<FileCursor>, ParquetError> {
         let column = self.groups()[group].column(item);
         SerializedPageReader::new(Arc::new(self.file.clone()), column, self.rows(group), None)
+    }
+
+    /// What is known of one group of one flat column, as if the file held nothing else: a decoder goes through all that it is told of.
+    fn alone(&self, group: usize, item: usize) -> Result<ArrowReaderMetadata, ParquetError> {
+        let (all, whole) = (self.metadata.parquet_schema(), &self.groups()[group]);
+        let root = all.get_column_root(item).clone();
+        let schema = Type::group_type_builder(all.name()).with_fields(vec![Arc::new(root)]);
+        let schema = Arc::new(SchemaDescriptor::new(Arc::new(schema.build()?)));
+        let own = RowGroupMetaData::builder(schema.clone())
+            .set_num_rows(whole.num_rows())
+            .set_column_metadata(vec![whole.column(item).clone()])
+            .build()?;
+        let file = self.metadata.metadata().file_metadata();
+        let by = file.created_by().map(str::to_owned);
+        let file = FileMetaData::new(file.version(), whole.num_rows(), by, None, schema, None);
+        let metadata = ParquetMetaData::new(file, vec![own]);
+        ArrowReaderMetadata::try_new(Arc::new(metadata), options())
     }
 
     /// Refuses a dictionary that claims more values than its bytes can hold: the decoder makes room for them before it reads any.
@@ -293,17 +316,12 @@ impl Reader for Parquet {
             return Ok(Column::Codes(codes));
         }
         let _open = self.keep_open()?;
-        let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), [item]);
         let mut batches = shielded(&self.items.path, || {
             self.check_dictionary(group, item)?;
-            ParquetRecordBatchReaderBuilder::new_with_metadata(
-                self.file.clone(),
-                self.metadata.clone(),
-            )
-            .with_row_groups(vec![group])
-            .with_projection(mask)
-            .with_batch_size(BATCH.min(rows))
-            .build()
+            let alone = self.alone(group, item)?;
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), alone)
+                .with_batch_size(BATCH.min(rows))
+                .build()
         })?;
         let mut whole: Option<Column> = None;
         while let Some(next) = shielded(&self.items.path, || {
@@ -337,4 +355,34 @@ impl Reader for Parquet {
 
 fn rows(group: &RowGroupMetaData) -> Option<u64> {
     u64::try_from(group.num_rows()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use ::arrow_array::{ArrayRef, Int64Array};
+    use parquet::arrow::ArrowWriter;
+
+    use super::*;
+    use crate::testing::file;
+
+    #[test]
+    fn a_decoder_is_told_of_its_own_column_alone() {
+        let column = |at: i64| Arc::new(Int64Array::from(vec![at, at * at])) as ArrayRef;
+        let named = (0..300).map(|at| (format!("c{at}"), column(at)));
+        let batch = RecordBatch::try_from_iter(named).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        let (_folder, path) = file("wide.parquet", &bytes);
+        let wide = opened(&path).unwrap();
+        let limit = Limit::new(Default::default(), "a column", "");
+        for item in [0, 7, 299] {
+            let alone = wide.alone(0, item).unwrap();
+            assert_eq!(alone.parquet_schema().num_columns(), 1);
+            let read = wide.read_one(0, item, Form::Text, &limit).unwrap();
+            let expected = [item, item * item].map(|value| value.to_string());
+            assert_eq!(read.into_texts(), expected);
+        }
+    }
 }

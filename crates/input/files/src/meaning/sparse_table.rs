@@ -537,6 +537,9 @@ mod tests {
         assert!(remark.contains("2 rows are taken for objects; --transpose takes its 3 columns"));
         let (values, remark) = read(&text, &turned).unwrap();
         assert_eq!((values[[2, 1]], &*remark), (5.0, ""));
+        let claim = format!("{head}1000000000 3 1\n1 1 1\n");
+        let small = plain.clone().within(MemoryBudget::new(100 << 20));
+        assert_says(read(&claim, &small).unwrap_err(), &["budget is 100.0 MiB"]);
         let dense = "%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n";
         assert_eq!(
             read(dense, &plain).unwrap().0,

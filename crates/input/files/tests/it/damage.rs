@@ -9,8 +9,8 @@ use std::path::Path;
 
 use partita_core::{MemoryBudget, Seed};
 use partita_files::{
-    FileError, LabelBlock, LabelGroups, ReadOptions, load_labels, read_ensemble, read_labels,
-    read_runs, read_soft, read_table, write_ensemble, write_table,
+    FileError, LabelBlock, LabelGroups, ReadOptions, Roles, column_facts, load_labels,
+    read_ensemble, read_labels, read_runs, read_soft, read_table, write_ensemble, write_table,
 };
 use rand::RngExt;
 
@@ -243,6 +243,21 @@ fn what_unpacks_beyond_the_budget_is_refused_before_it_is_unpacked() {
         .to_string();
     assert_says(&message, &["one column of labels is needed"]);
     assert!(peak() - before < 32 << 20, "{} bytes more", peak() - before);
+}
+
+#[test]
+fn columns_of_a_wide_text_are_compared_with_the_budget() {
+    let row = |i: usize| (0..4000).map(move |at| format!("w{i}{at}"));
+    let row = |i: usize| row(i).collect::<Vec<_>>().join(",");
+    let rows: Vec<String> = (0..30).map(row).collect();
+    let (_folder, path) = file("wide.csv", rows.join("\n"));
+    let within = |bytes| {
+        let options = ReadOptions::default().within(MemoryBudget::new(bytes));
+        column_facts(&path, &options, &Roles::default())
+    };
+    assert_eq!(within(16 << 20).unwrap().len(), 4000, "130 bytes a value");
+    let message = within(4 << 20).unwrap_err().to_string();
+    assert_says(&message, &["the columns need", "budget is 4.0 MiB"]);
 }
 
 #[test]

@@ -105,7 +105,8 @@ pub(super) fn bytes(size: &ProblemSize) -> u64 {
         side * side * sums
     } else {
         // Tables of pairs of clusters inside base clusterings, and those that merges are made from.
-        side * side / m.max(Saturating(1)) * Saturating(2)
+        // Tables of pairs of clusters inside base clusterings, and those that merges are made from.
+        side * side / m.max(Saturating(1)) * Saturating(3)
     };
     let groups = k * k.min(side) * Saturating(8 * u64::from(RESTARTS));
     let eigenvectors = krylov + dense + (whole + side * width * sums) * Saturating(8) + groups;

@@ -5,7 +5,8 @@ use std::ops::RangeInclusive;
 use partita::graph::{LWGP, LwgpSettings, lwgp_each};
 use partita_core::ndarray::{Array2, ArrayView1, ArrayView2};
 use partita_core::{
-    Clusters, MemoryBudget, Method, Monitor, Partition, ProblemSize, ProgressCounter, Seed, option,
+    Clusters, Ensemble, MemoryBudget, Method, Monitor, Partition, ProblemSize, ProgressCounter,
+    Seed, option,
 };
 use partita_generate::{
     BaseK, BaseSpec, HotDeck, Recipe, Scale, TableView, generate, scale, scale_by_evidence,
@@ -20,7 +21,7 @@ use serde_json::json;
 use crate::gaussian::{ClassificationLikelihood, step};
 use crate::null_model::Scores;
 use crate::pair_histogram::draw;
-use crate::split_half::{Stability, split_half};
+use crate::split_half::{Stability, halves_at_once, split_half};
 use crate::table::numbers;
 use crate::{Choice, Criterion, SelectError};
 use verdict::verdict;
@@ -252,26 +253,29 @@ impl Look<'_> {
             (Kind::Genie, few),
             (Kind::Genie, many),
         ];
-        let trials: Vec<(Kind, &[usize])> = kinds
+        let kinds = kinds
             .into_iter()
-            .filter(|(_, clusters)| !clusters.is_empty())
-            .collect();
+            .filter(|(_, clusters)| !clusters.is_empty());
+        let trial = |(at, (kind, clusters))| Trial {
+            look: self,
+            kind,
+            clusters,
+            open: given.is_none(),
+            seed: self.seed.child(5).child(at as u64),
+        };
+        let trials: Vec<Trial<'_>> = kinds.enumerate().map(trial).collect();
         let progress = ProgressCounter::new(self.monitor, trials.len() as u64 * CANDIDATE);
-        let criteria = Criteria::new(self.values.view(), self.seed.child(7))?;
-        let each = trials
+        let made = trials
             .par_iter()
-            .enumerate()
-            .map(|(at, &(kind, clusters))| {
-                let trial = Trial {
-                    look: self,
-                    criteria: &criteria,
-                    kind,
-                    clusters,
-                    open: given.is_none(),
-                    seed: self.seed.child(5).child(at as u64),
-                };
-                trial.run(&progress.part(CANDIDATE))
-            });
+            .map(|trial| trial.ensemble(&progress.part(CANDIDATE / 4)));
+        let ensembles = made.collect::<Result<Vec<_>, SelectError>>()?;
+        let budgets = self.budgets(&trials, &ensembles)?;
+        let criteria = Criteria::new(self.values.view(), self.seed.child(7))?;
+        let each = trials.par_iter().zip(&ensembles).zip(budgets);
+        let each = each.map(|((trial, ensemble), budget)| {
+            let part = progress.part(CANDIDATE / 4 * 3);
+            trial.run(ensemble, &criteria, budget, &part)
+        });
         let candidates = each.collect::<Result<Vec<_>, SelectError>>()?;
         Ok(verdict(
             candidates,
@@ -279,6 +283,33 @@ impl Look<'_> {
             given.is_none(),
             criteria.line,
         ))
+    }
+}
+
+impl Look<'_> {
+    /// What each of the trials, which run side by side, may hold of what the criteria leave.
+    fn budgets(
+        &self,
+        trials: &[Trial<'_>],
+        ensembles: &[Ensemble],
+    ) -> Result<Vec<MemoryBudget>, SelectError> {
+        let pairs = trials.iter().zip(ensembles);
+        let needs: Vec<u64> = pairs
+            .map(|(trial, ensemble)| trial.bytes(ensemble))
+            .collect();
+        let together: u64 = if rayon::current_num_threads() == 1 {
+            needs.iter().copied().max().unwrap_or(0)
+        } else {
+            needs.iter().fold(0, |all, &need| all.saturating_add(need))
+        };
+        let (n, d) = self.values.dim();
+        let all = together.saturating_add(8 * (n * (n + 4 * d)) as u64);
+        self.budget.check(WHAT, all, &remedy())?;
+        let spare = self.budget.bytes() - all;
+        Ok(needs
+            .iter()
+            .map(|need| MemoryBudget::new(spare.saturating_add(*need)))
+            .collect())
     }
 }
 
@@ -389,7 +420,6 @@ fn spread(values: ArrayView2<'_, f64>, seed: Seed) -> Array2<f64> {
 /// One way to make base clusterings for some numbers of clusters.
 struct Trial<'a> {
     look: &'a Look<'a>,
-    criteria: &'a Criteria<'a>,
     kind: Kind,
     clusters: &'a [usize],
     /// Whether the number of clusters is open.
@@ -398,62 +428,93 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn run(&self, monitor: &dyn Monitor) -> Result<AutoCandidate, SelectError> {
-        let (look, clusters) = (self.look, self.clusters);
-        let most = clusters.last().copied().unwrap_or(1);
-        let recipe = |objects, scale| self.kind.recipe(objects, most, scale);
+    /// The largest number of clusters.
+    fn most(&self) -> usize {
+        self.clusters.last().copied().unwrap_or(1)
+    }
+
+    /// Settings of the cut, of which one start is enough.
+    fn cut() -> LwgpSettings {
+        let mut settings = LwgpSettings::default();
+        settings.restarts = 1;
+        settings
+    }
+
+    fn ensemble(&self, monitor: &dyn Monitor) -> Result<Ensemble, SelectError> {
+        let look = self.look;
         let table = match look.gaps {
             [] => look.values.view().into(),
             gaps => TableView::Gaps(look.values.view(), gaps),
         };
-        let progress = ProgressCounter::new(monitor, 4 * PHASE);
-        let made = generate(
-            table,
-            &recipe(look.values.nrows(), Scale::None),
-            self.seed.child(0),
-            look.budget,
-            &progress.part(PHASE),
-        )?;
+        let recipe = self
+            .kind
+            .recipe(look.values.nrows(), self.most(), Scale::None);
+        let made = generate(table, &recipe, self.seed.child(0), look.budget, monitor)?;
         if made.finished < made.asked {
             return Err(SelectError::Interrupted);
         }
-        let mut settings = LwgpSettings::default();
-        settings.restarts = 1;
-        let size = ProblemSize::of(&made.ensemble, Clusters::Exactly(most + 1));
-        // Halves have a quarter of the pairs of base clusters, and are cut side by side.
-        let halves = (2 * SPLITS as usize).min(rayon::current_num_threads());
-        let whole = Method::bytes(&LWGP, &size, &settings);
-        let needed = whole.saturating_mul(halves.div_ceil(4) as u64);
-        look.budget.check(WHAT, needed, &remedy())?;
+        Ok(made.ensemble)
+    }
+
+    /// What the cuts hold: that of all base clusterings, or those of halves, which are cut side by side.
+    fn bytes(&self, ensemble: &Ensemble) -> u64 {
+        let size = ProblemSize::of(ensemble, Clusters::Exactly(self.most() + 1));
+        let whole = Method::bytes(&LWGP, &size, &Self::cut());
+        let Some(&clusters) = self.stability_of().last() else {
+            return whole;
+        };
+        let half = ProblemSize {
+            base_clusterings: size.base_clusterings.div_ceil(2),
+            base_clusters: size.base_clusters.div_ceil(2),
+            clusters,
+            ..size
+        };
+        let half = Method::bytes(&LWGP, &half, &LwgpSettings::default());
+        whole.max(half.saturating_mul(halves_at_once(SPLITS)))
+    }
+
+    fn run(
+        &self,
+        ensemble: &Ensemble,
+        criteria: &Criteria<'_>,
+        budget: MemoryBudget,
+        monitor: &dyn Monitor,
+    ) -> Result<AutoCandidate, SelectError> {
+        let (look, clusters, most) = (self.look, self.clusters, self.most());
+        let progress = ProgressCounter::new(monitor, 3 * PHASE);
         let stability = split_half(
-            &made.ensemble,
+            ensemble,
             self.stability_of(),
             SPLITS,
             self.seed.child(1),
+            budget,
             &progress.part(PHASE),
         )?;
         // One eigenvalue more than clusters tells the last cut.
         let asked: Vec<usize> = clusters.iter().copied().chain([most + 1]).collect();
         let cuts = lwgp_each(
-            &made.ensemble,
+            ensemble,
             &asked,
             self.seed.child(2),
-            &settings,
+            &Self::cut(),
+            budget,
             &progress.part(PHASE),
         )?;
         let eigenvalues = cuts.last().map_or(&[][..], |cut| &cut.details.eigenvalues);
         let mut rows = Vec::with_capacity(clusters.len());
         for (at, &clusters) in clusters.iter().enumerate() {
-            let mut row = self.criteria.row(clusters, &cuts[at].partition)?;
+            let mut row = criteria.row(clusters, &cuts[at].partition)?;
             row.cut = next_cut(eigenvalues, clusters);
             row.stability = stability.get(at).map(Stability::of_clusters);
             if self.open && clusters <= TESTED {
-                row.p = self.p_value(&cuts[at].partition, &progress.part(PHASE / TESTED as u64))?;
+                let spread = criteria.spread.view();
+                let part = progress.part(PHASE / TESTED as u64);
+                row.p = self.p_value(spread, &cuts[at].partition, &part)?;
             }
             rows.push(row);
         }
         Ok(AutoCandidate {
-            recipe: recipe(look.of, look.how),
+            recipe: self.kind.recipe(look.of, most, look.how),
             rows,
         })
     }
@@ -474,12 +535,12 @@ impl Trial<'_> {
     /// The smallest p-value of neighbours that the gap test leaves apart, else that of its last merge; none where clusters are too small.
     fn p_value(
         &self,
+        values: ArrayView2<'_, f64>,
         partition: &Partition,
         monitor: &dyn Monitor,
     ) -> Result<Option<f64>, SelectError> {
         let labels: Vec<Option<u32>> = partition.labels().iter().copied().map(Some).collect();
         let settings = GapTestSettings::default();
-        let values = self.criteria.spread.view();
         let found = match gap_test(
             values,
             &labels,
@@ -634,7 +695,15 @@ mod tests {
             &Silent,
         )
         .unwrap();
-        let found = split_half(&ensemble.ensemble, &[3, 7], 2, Seed::new(1), &Silent).unwrap();
+        let found = split_half(
+            &ensemble.ensemble,
+            &[3, 7],
+            2,
+            Seed::new(1),
+            MemoryBudget::UNLIMITED,
+            &Silent,
+        )
+        .unwrap();
         assert!(
             found[0].ari > 0.99 && found[0].smallest > 40 && found[1].ari < 0.99,
             "{found:?}"
@@ -644,6 +713,7 @@ mod tests {
             &[3],
             Seed::new(1),
             &LwgpSettings::default(),
+            MemoryBudget::UNLIMITED,
             &Silent,
         )
         .unwrap();

@@ -1,5 +1,5 @@
 //! Allocations of a command fail, one in a run: the process ends with exit code 1 and a message, and leaves nothing. This program is the
-//! command line with an allocator that counts and refuses, and runs itself.
+//! command line with an allocator that counts and refuses, and runs itself; `schedules` have it end at an allocation too.
 #![cfg(unix)]
 #![expect(
     unsafe_code,
@@ -9,19 +9,31 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, ExitCode, Output};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output, Stdio};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+mod schedules;
 
 /// Refuses one allocation.
 struct Refusing;
 
 static ASKED: AtomicU64 = AtomicU64::new(0);
 static REFUSED: AtomicU64 = AtomicU64::new(u64::MAX);
+static LAST: AtomicU64 = AtomicU64::new(u64::MAX);
+
+unsafe extern "C" {
+    /// Ends the process at once, as a kill does.
+    safe fn _exit(code: i32) -> !;
+}
 
 fn is_refused() -> bool {
-    ASKED.fetch_add(1, Relaxed) == REFUSED.load(Relaxed)
+    let asked = ASKED.fetch_add(1, Relaxed);
+    if asked == LAST.load(Relaxed) {
+        _exit(137);
+    }
+    asked == REFUSED.load(Relaxed)
 }
 
 // SAFETY: what is not refused is handed on to the system's allocator.
@@ -54,6 +66,12 @@ static ALLOCATOR: Refusing = Refusing;
 /// Which allocation of the command is refused, from 0 on.
 const REFUSE: &str = "PARTITA_TEST_REFUSE";
 
+/// At which allocation the process ends.
+const END: &str = "PARTITA_TEST_END";
+
+/// Exit codes of commands that are refused or fail.
+const REFUSED_CODES: [i32; 2] = [1, 2];
+
 /// Where the number of allocations is written.
 const COUNT: &str = "PARTITA_TEST_COUNT";
 
@@ -73,21 +91,27 @@ const COMMANDS: [&str; 7] = [
 
 fn main() -> ExitCode {
     if let Some(count) = std::env::var_os(COUNT) {
-        let refused = std::env::var(REFUSE)
-            .ok()
-            .and_then(|text| text.parse().ok());
+        let (refused, last) = (number(REFUSE), number(END));
         let arguments: Vec<_> = std::env::args_os().collect();
         ASKED.store(0, Relaxed);
         REFUSED.store(refused.unwrap_or(u64::MAX), Relaxed);
+        LAST.store(last.unwrap_or(u64::MAX), Relaxed);
         let code = partita_cli::run(arguments);
         let asked = ASKED.load(Relaxed);
-        fs::write(count, asked.to_string()).expect("a file beside the work");
+        // Where files are limited there is no room.
+        let _ = fs::write(count, asked.to_string());
         return ExitCode::from(code);
     }
     for line in COMMANDS {
         every_allocation_fails(line);
     }
+    schedules::run_all();
     ExitCode::SUCCESS
+}
+
+/// The number in a variable of the environment.
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
 }
 
 /// A folder with the inputs of all commands.
@@ -106,11 +130,39 @@ fn place() -> tempfile::TempDir {
     place
 }
 
-fn run(place: &Path, line: &str, refused: Option<u64>) -> Output {
-    let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(line.split(' ')).current_dir(place);
-    command.env(COUNT, place.join("count"));
+fn this_program() -> PathBuf {
+    std::env::current_exe().expect("this program")
+}
+
+/// This program as the command line, which says in `count` how often it allocated.
+fn command(place: &Path, line: &str) -> Command {
+    let mut command = Command::new(this_program());
+    command.args(line.split(' '));
+    inside(command, place)
+}
+
+/// A line of the shell in which `$0` is this program.
+fn shell(place: &Path, line: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).arg(this_program());
+    inside(command, place)
+}
+
+fn inside(mut command: Command, place: &Path) -> Command {
+    command.current_dir(place).env(COUNT, place.join("count"));
     command.env("TMPDIR", place).env_remove(REFUSE);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// How often the last command allocated.
+fn count_of(place: &Path) -> u64 {
+    let count = fs::read_to_string(place.join("count"));
+    count.expect("a count").parse().expect("a number")
+}
+
+fn run(place: &Path, line: &str, refused: Option<u64>) -> Output {
+    let mut command = command(place, line);
     if let Some(refused) = refused {
         command.env(REFUSE, refused.to_string());
     }
@@ -137,10 +189,8 @@ fn every_allocation_fails(line: &str) {
     let whole = place();
     let begun = run(whole.path(), line, None);
     assert!(begun.status.success(), "{line}: {begun:?}");
-    let count = fs::read_to_string(whole.path().join("count"));
-    let count: u64 = count.expect("a count").parse().expect("a number");
-    let refusals = std::env::var(REFUSALS).ok();
-    let refusals: u64 = refusals.and_then(|text| text.parse().ok()).unwrap_or(24);
+    let count = count_of(whole.path());
+    let refusals = number(REFUSALS).unwrap_or(24);
     let mut codes: BTreeMap<i32, u64> = BTreeMap::new();
     let mut broken = Vec::new();
     for at in 0..refusals.min(count) {
