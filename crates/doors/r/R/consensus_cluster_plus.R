@@ -69,10 +69,7 @@ resampled <- function(d, n, maxK, reps, pItem, pFeature, clusterAlg, innerLinkag
 
 # Refuses what has no distances, in the words of rows and columns of `d`.
 check_numbers <- function(numbers, by) {
-  if (!is.finite(sum(numbers))) {
-    bad <- which(!is.finite(numbers), arr.ind = TRUE)
-    if (length(bad)) fail(sprintf("`d` has %s in row %d, column %d; impute it, or leave the row out", numbers[bad[1L, , drop = FALSE]], bad[1L, 1L], bad[1L, 2L]))
-  }
+  if (!is.finite(sum(numbers))) refuse_at(!is.finite(numbers), numbers, "d")
   if (!isTRUE(by %in% c("pearson", "spearman"))) return()
   for (column in which(numbers[1L, ] == numbers[nrow(numbers), ])) {
     if (all(numbers[, column] == numbers[1L, column])) fail(sprintf("column %d of `d` has one value only, so it has no correlation; leave it out", column))

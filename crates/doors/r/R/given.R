@@ -140,7 +140,16 @@ table_of <- function(x, skip = NULL, only = NULL, impute = NULL, encode = NULL) 
 
 is_numbers <- function(x) is.numeric(x) || is.logical(x)
 
-numbers_of <- function(x) c(list(values = as_double(x)), named_by(dimnames(x), ncol(x)))
+numbers_of <- function(x) {
+  if (!is.finite(sum(x, na.rm = TRUE))) refuse_at(is.infinite(x), x, "x")
+  c(list(values = as_double(x)), named_by(dimnames(x), ncol(x)))
+}
+
+# Names the first number of a matrix that is bad, if there is one.
+refuse_at <- function(bad, x, name) {
+  at <- which(bad, arr.ind = TRUE)
+  if (length(at)) fail(sprintf("`%s` has %s in row %d, column %d", name, x[at[1L, , drop = FALSE]], at[1L, 1L], at[1L, 2L]))
+}
 
 # Names of columns, which are numbered where they have none, and of objects.
 named_by <- function(names, count) {

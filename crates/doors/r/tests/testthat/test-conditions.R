@@ -14,6 +14,7 @@ test_that("what cannot be used is refused in the words of R", {
   refused(consensus_cluster("x"), "matrix of numbers")
   refused(consensus_cluster(matrix(c(1, NA, 2, 3, 4, 5), 3), 2, impute = "none"), "impute")
   refused(consensus_cluster(blobs(), 3, runs = 0), "runs")
+  refused(consensus_cluster(replace(blobs(), 152, -Inf), 3), "-Inf in row 2, column 2")
   error <- tryCatch(consensus(frame, 99), error = identity)
   expect_false(grepl("--", conditionMessage(error), fixed = TRUE))
 })
