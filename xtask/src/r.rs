@@ -156,7 +156,6 @@ pub(crate) fn source_package(workspace: &Workspace, dist: &Path, release: bool) 
     }
     pack_crates(workspace, &package.join("src/rust"))?;
     let offline = |mut command: Command| -> Result<Command> {
-        // Builds for the vignettes and for the check share what they compile of others.
         command.env("CARGO_TARGET_DIR", workspace.target("r/source_target")?);
         command.env("CARGO_HOME", workspace.target("r/no_crates")?);
         command.env("CARGO_NET_OFFLINE", "true").current_dir(&place);

@@ -3,12 +3,13 @@
 #     cargo xtask bench r
 #
 # installs the package with all optimisations and runs this. All cases run in turn in one process; `--few` takes fewer objects, `--runs N` another
-# number of runs.
+# number of runs, `--only genes`, `--only table` or `--only labels` a part.
 suppressMessages(for (name in c("partita", "ConsensusClusterPlus", "clue")) library(name, character.only = TRUE))
 
 words <- commandArgs(TRUE)
 few <- "--few" %in% words
 runs <- if ("--runs" %in% words) as.integer(words[match("--runs", words) + 1L]) else 3L
+only <- if ("--only" %in% words) words[match("--only", words) + 1L] else c("genes", "table", "labels")
 part <- if (few) 5L else 1L
 grDevices::pdf(NULL)
 
@@ -60,27 +61,33 @@ beside <- function(d, maxK, reps, algorithms) {
   }
 }
 
-genes <- drawn_table(500 %/% part, 2000 %/% part, 5, 0.15)
-beside(t(genes), 8, 200, c("hc", "km"))
+if ("genes" %in% only) {
+  genes <- drawn_table(500 %/% part, 2000 %/% part, 5, 0.15)
+  beside(t(genes), 8, 200, c("hc", "km"))
+}
 
-table <- drawn_table(2000 %/% part, 10, 5, 1.5)
-beside(t(table), 5, 100, "km")
-invisible(measured("the same table, 100 runs of k-means and their consensus", list(
-  `consensus_cluster(x, 5, runs = 100)` = function() consensus_cluster(table, 5, runs = 100, seed = 1),
-  `consensus_cluster(x, 2:5, runs = 100), which chooses k` = function() consensus_cluster(table, 2:5, runs = 100, seed = 1)
-)))
+if ("table" %in% only) {
+  table <- drawn_table(2000 %/% part, 10, 5, 1.5)
+  beside(t(table), 5, 100, "km")
+  invisible(measured("the same table, 100 runs of k-means and their consensus", list(
+    `consensus_cluster(x, 5, runs = 100)` = function() consensus_cluster(table, 5, runs = 100, seed = 1),
+    `consensus_cluster(x, 2:5, runs = 100), which chooses k` = function() consensus_cluster(table, 2:5, runs = 100, seed = 1)
+  )))
+}
 
-labels <- drawn_labels(20000 %/% part, 20, 10)
-ensemble <- cl_ensemble(list = lapply(labels, as.cl_partition))
-theirs <- function(method) function() cl_consensus(ensemble, method, list(k = 10))
-ours <- function(method) function() consensus(ensemble, 10, method, seed = 1)
-cases <- list(theirs("SE"), theirs("HE"), theirs("DWH"), ours("soft-mean"), ours("plurality"), ours("lwgp"))
-names(cases) <- c(sprintf("cl_consensus(ensemble, \"%s\")", c("SE", "HE", "DWH")), sprintf("consensus(ensemble, 10, \"%s\")", c("soft-mean", "plurality", "lwgp")))
-found <- measured(sprintf("a cl_ensemble of %d base clusterings of %d objects, 10 clusters", length(labels), nrow(labels)), cases)$found
-squares <- vapply(found, function(of) mean(as.numeric(cl_dissimilarity(ensemble, of, "euclidean"))^2), 0)
-hard <- lapply(found, as.cl_hard_partition)
-agreement <- function(with) vapply(hard, function(of) as.numeric(cl_agreement(of, with, "cRand")), 0)
-cat(sprintf("\n%-44s %16s %10s %10s %10s\n", "clue's criterion, ARI with clue's", "mean d^2", "SE", "HE", "DWH"))
-cat(sprintf("%-44s %16.4f %10.4f %10.4f %10.4f\n", names(found), squares, agreement(hard[[1L]]), agreement(hard[[2L]]), agreement(hard[[3L]])), sep = "")
+if ("labels" %in% only) {
+  labels <- drawn_labels(20000 %/% part, 20, 10)
+  ensemble <- cl_ensemble(list = lapply(labels, as.cl_partition))
+  theirs <- function(method) function() cl_consensus(ensemble, method, control = list(k = 10))
+  ours <- function(method) function() consensus(ensemble, 10, method, seed = 1)
+  cases <- list(theirs("SE"), theirs("HE"), theirs("DWH"), ours("soft-mean"), ours("plurality"), ours("lwgp"))
+  names(cases) <- c(sprintf("cl_consensus(ensemble, \"%s\")", c("SE", "HE", "DWH")), sprintf("consensus(ensemble, 10, \"%s\")", c("soft-mean", "plurality", "lwgp")))
+  found <- measured(sprintf("a cl_ensemble of %d base clusterings of %d objects, 10 clusters", length(labels), nrow(labels)), cases)$found
+  squares <- vapply(found, function(of) mean(as.numeric(cl_dissimilarity(ensemble, of, "euclidean"))^2), 0)
+  hard <- lapply(found, as.cl_hard_partition)
+  agreement <- function(with) vapply(hard, function(of) as.numeric(cl_agreement(of, with, "cRand")), 0)
+  cat(sprintf("\n%-44s %16s %10s %10s %10s\n", "clue's criterion, ARI with clue's", "mean d^2", "SE", "HE", "DWH"))
+  cat(sprintf("%-44s %16.4f %10.4f %10.4f %10.4f\n", names(found), squares, agreement(hard[[1L]]), agreement(hard[[2L]]), agreement(hard[[3L]])), sep = "")
+}
 
 cat("\nruns in turn, seconds\n", paste0(raw, "\n"), sep = "")
