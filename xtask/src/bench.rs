@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::workspace::{Workspace, crate_name};
-use crate::{docs, python, shell};
+use crate::{docs, python, r, shell};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     rest: Vec<String>,
 }
 
-/// A program of some crate that measures: an example, or a program in Python under `benchmarks/`. Examples of use are in the documentation.
+/// A program of some crate that measures: an example, or a program in Python or R under `benchmarks/`. Examples of use are in the documentation.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Benchmark {
     /// What the program is called, without `bench_`.
@@ -39,8 +39,14 @@ struct Benchmark {
 impl Benchmark {
     /// The benchmark of this file of a crate, if it is one.
     fn of(package: &str, folder: &str, file: &str) -> Option<Self> {
-        let ending = if folder == "examples" { ".rs" } else { ".py" };
-        let program = file.strip_suffix(ending)?;
+        let endings: &[&str] = if folder == "examples" {
+            &[".rs"]
+        } else {
+            &[".py", ".R"]
+        };
+        let program = endings
+            .iter()
+            .find_map(|ending| file.strip_suffix(ending))?;
         let name = program.strip_prefix("bench_").unwrap_or(program).to_owned();
         Some(Self {
             name,
@@ -49,9 +55,13 @@ impl Benchmark {
         })
     }
 
-    /// The example that it is, if it is not in Python.
+    /// The example that it is, if it is not in Python or R.
     fn example(&self) -> Option<&str> {
         self.file.strip_prefix("examples/")?.strip_suffix(".rs")
+    }
+
+    fn is_python(&self) -> bool {
+        self.file.strip_suffix(".py").is_some()
     }
 }
 
@@ -107,7 +117,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             names.join(", ")
         )
     })?;
-    let with_peers = arguments.peers || benchmark.example().is_none();
+    let with_peers = arguments.peers || benchmark.is_python();
     let peers = with_peers
         .then(|| Peers::set_up(workspace, benchmark))
         .transpose()?;
@@ -155,6 +165,11 @@ fn measured(
             let mut python = python::for_benchmark(workspace, &peers.python, optimised)?;
             python.arg(workspace.path(&format!("crates/{package}/{file}")));
             python
+        }
+        (None, None) => {
+            let mut r = r::for_benchmark(workspace, optimised)?;
+            r.arg(workspace.path(&format!("crates/{package}/{file}")));
+            r
         }
         (example, peers) => {
             let words = format!("run --package {} --example", crate_name(package));
@@ -244,6 +259,7 @@ mod tests {
         let programs = folder.path().join("crates/doors/python/benchmarks");
         fs::create_dir_all(&programs).unwrap();
         fs::write(programs.join("bench_python.py"), "").unwrap();
+        fs::write(programs.join("bench_r.R"), "").unwrap();
         let benchmark = |name: &str, package: &str, file: &str| Benchmark {
             name: name.into(),
             package: package.into(),
@@ -251,12 +267,14 @@ mod tests {
         };
         let found = discover(folder.path()).unwrap();
         let python = benchmark("python", "doors/python", "benchmarks/bench_python.py");
+        let r = benchmark("r", "doors/python", "benchmarks/bench_r.R");
         let [pcc, starts] = [("pcc", "bench_pcc"), ("starts", "starts")].map(|(name, example)| {
             benchmark(name, "methods/pcc", &format!("examples/{example}.rs"))
         });
         assert_eq!(pcc.example(), Some("bench_pcc"));
         assert_eq!(python.example(), None);
-        assert_eq!(found, [pcc, python, starts]);
+        assert!(python.is_python() && !r.is_python());
+        assert_eq!(found, [pcc, python, r, starts]);
     }
 
     #[test]

@@ -139,7 +139,7 @@ impl<'a> Release<'a> {
             What::Sdist => self.sdist()?,
             What::Binary => self.binary()?,
             _ if !R.provided("the R package")? => return Ok(None),
-            _ => r::source_package(self.workspace, &self.dist)?,
+            _ => r::source_package(self.workspace, &self.dist, false)?,
         };
         Ok(Some(file))
     }

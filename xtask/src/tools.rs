@@ -63,7 +63,7 @@ pub(crate) const JAVA: Tool = tool(
 pub(crate) const R: Tool = tool(
     "R with testthat",
     "Rscript -e library(testthat)",
-    "apt-get install -y --no-install-recommends r-base-core r-base-dev r-cran-testthat r-cran-clue r-cran-matrix r-cran-seuratobject r-bioc-consensusclusterplus r-bioc-singlecellexperiment",
+    "apt-get install -y --no-install-recommends r-base-core r-base-dev r-cran-testthat r-cran-clue r-cran-knitr r-cran-markdown r-cran-matrix r-cran-seuratobject r-bioc-consensusclusterplus r-bioc-singlecellexperiment",
 );
 /// What libFuzzer is compiled with.
 pub(crate) const CPP: Tool = tool(

@@ -1,11 +1,11 @@
-choose_k <- function(x, k = NULL, method = NULL, ..., labels = FALSE, seed = NULL) {
+choose_k <- function(x, k = NULL, method = NULL, ..., labels = FALSE, skip = NULL, only = NULL, impute = NULL, encode = NULL, seed = NULL) {
   if (is_number(k)) k <- c(k, k)
   if (!is.null(k) && (!is_range(k) && !(is.numeric(k) && length(k) == 2L && isTRUE(k[1L] == k[2L])) || k[1L] < 1)) fail("`k` is a range such as 2:12")
   if (!isTRUE(labels) && !isFALSE(labels)) fail("`labels` is TRUE where the columns of `x` are base clusterings, else FALSE")
   asked <- list(first = if (is.null(k)) 2 else k[1L], last = if (!is.null(k)) k[length(k)], method = word(method, "method"), settings = settings_of(...), seed = seed_of(seed))
   labels <- labels || (is.list(x) && !is.data.frame(x))
-  given <- if (labels) labels_of(x)
-  table <- if (!labels) table_of(x)
+  given <- if (labels) labels_of(x, only, skip)
+  table <- if (!labels) table_of(x, skip, only, impute, encode)
   on.exit(unlink(table$file))
   made <- function(found) {
     structure(list(k = as.integer(found$clusters), reason = found$reason, criterion = found$criterion, rows = scalars(found$rows), record = found), class = "partita_choice")
@@ -36,12 +36,13 @@ plot.partita_choice <- function(x, criterion = x$criterion, ...) {
   invisible(x)
 }
 
-test_clusters <- function(x, labels, alpha = NULL, halvings = NULL, merge_small = NULL, scale = NULL, common = FALSE, seed = NULL) {
+test_clusters <- function(x, labels, alpha = NULL, halvings = NULL, merge_small = NULL, scale = NULL, common = FALSE, skip = NULL, only = NULL,
+                          impute = NULL, encode = NULL, seed = NULL) {
   if (inherits(labels, "partita")) labels <- labels$cluster
   if (!is.atomic(labels) && !is.factor(labels) || is.null(labels) || !is.null(dim(labels))) fail("`labels` is one label an object: a vector, a factor, or what consensus() found")
   codes <- coded(labels, "labels")
   asked <- list(alpha = alpha, halvings = halvings, merge_small = merge_small, scale = scale, common = common, seed = seed_of(seed))
-  table <- table_of(x)
+  table <- table_of(x, skip, only, impute, encode)
   on.exit(unlink(table$file))
   made <- function(found) {
     record <- found$record

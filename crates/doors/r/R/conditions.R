@@ -8,7 +8,10 @@ fail <- function(message, class = "partita_input_error") {
 # The value of a native answer, after what it told. `made` makes the value of it, also of the best so far where Ctrl-C stopped the work.
 # `file` is a file that only we know, whose name messages do not say.
 answer <- function(found, made = identity, file = NULL, called = "x") {
-  said <- function(text) if (is.null(file)) text else gsub(file, called, text, fixed = TRUE)
+  said <- function(text) {
+    for (name in if (!is.null(file)) c(file, basename(file))) text <- gsub(name, called, text, fixed = TRUE)
+    text
+  }
   for (text in found$notes) message(said(text))
   for (text in found$warnings) {
     warning(structure(class = c("partita_warning", "warning", "condition"), list(message = said(text), call = NULL)))

@@ -114,11 +114,14 @@ text <- function(words) if (!is.null(words)) enc2utf8(as.character(words))
 # The names of the rows, unless R only numbers them.
 row_names <- function(frame) if (.row_names_info(frame) > 0L) row.names(frame)
 
-# A table: numbers as they are, dense or sparse (a dgCMatrix of the package Matrix), NA where there is a gap; distances; or a data frame as a
+# A table: numbers as they are, dense or sparse (of the package Matrix), NA where there is a gap; distances; or a data frame as a
 # file of text, which is read as the command line reads one.
 table_of <- function(x, skip = NULL, only = NULL, impute = NULL, encode = NULL) {
   impute <- word(impute, "impute")
   whole <- is.null(skip) && is.null(only)
+  if (inherits(x, "sparseMatrix") && requireNamespace("Matrix", quietly = TRUE)) {
+    for (class in c("dMatrix", "generalMatrix", "CsparseMatrix")) x <- methods::as(x, class)
+  }
   if (inherits(x, c("dist", "dgCMatrix"))) {
     if (!whole) fail("`skip` and `only` choose columns of a data frame or of a matrix that is not sparse")
     if (inherits(x, "dist")) return(c(numbers_of(as_matrix(x)), distances = TRUE))
@@ -127,7 +130,8 @@ table_of <- function(x, skip = NULL, only = NULL, impute = NULL, encode = NULL) 
   if (is.matrix(x) && is_numbers(x) && whole && (!anyNA(x) || is.null(impute) || impute == "mean")) return(c(numbers_of(x), impute = impute))
   if (is.matrix(x) && is.atomic(x)) x <- as.data.frame(x, stringsAsFactors = FALSE)
   if (!is.data.frame(x)) {
-    fail(sprintf("this table is of class %s; give a matrix of numbers, a data frame, a dgCMatrix or a dist; rows are objects", class(x)[1L]))
+    such <- if (isS4(x)) ", such as Embeddings(x, \"pca\") of a Seurat or t(assay(x)) of a SummarizedExperiment" else ""
+    fail(sprintf("this table is of class %s; give a matrix of numbers, a data frame, a dgCMatrix or a dist, in which rows are objects%s", class(x)[1L], such))
   }
   for (names in list(skip, only)) if (!is.null(names) && !is.character(names)) fail("`skip` and `only` are names of columns")
   read <- list(file = csv_of(x, names(x)), skip = as.list(skip), only = as.list(only), impute = impute, encode = word(encode, "encode"))
@@ -136,7 +140,16 @@ table_of <- function(x, skip = NULL, only = NULL, impute = NULL, encode = NULL) 
 
 is_numbers <- function(x) is.numeric(x) || is.logical(x)
 
-numbers_of <- function(x) c(list(values = as_double(x)), named_by(dimnames(x), ncol(x)))
+numbers_of <- function(x) {
+  if (!is.finite(sum(x, na.rm = TRUE))) refuse_at(is.infinite(x), x, "x")
+  c(list(values = as_double(x)), named_by(dimnames(x), ncol(x)))
+}
+
+# Names the first number of a matrix that is bad, if there is one.
+refuse_at <- function(bad, x, name) {
+  at <- which(bad, arr.ind = TRUE)
+  if (length(at)) fail(sprintf("`%s` has %s in row %d, column %d", name, x[at[1L, , drop = FALSE]], at[1L, 1L], at[1L, 2L]))
+}
 
 # Names of columns, which are numbered where they have none, and of objects.
 named_by <- function(names, count) {
@@ -166,6 +179,8 @@ cells_of <- function(column) {
   if (!is.null(dim(column)) || is.list(column)) fail("a column of the data frame is a matrix or a list; make it columns of numbers or words")
   if (is.numeric(column) && !is.object(column)) {
     cells <- sprintf("%.17g", column)
+  } else if (is.ordered(column)) {
+    cells <- as.character(as.integer(column))
   } else if (is.logical(column)) {
     cells <- as.character(column)
   } else {

@@ -63,19 +63,41 @@ as.hclust.partita <- function(x, ...) {
   structure(made, class = "hclust")
 }
 
-plot.partita <- function(x, which = c("sizes", "consensus"), ...) {
-  which <- tryCatch(match.arg(which), error = function(error) fail("`which` is \"sizes\" or \"consensus\""))
+plot.partita <- function(x, which = c("sizes", "consensus", "cdf", "map"), ...) {
+  which <- tryCatch(match.arg(which), error = function(error) fail("`which` is \"sizes\", \"consensus\", \"cdf\" or \"map\""))
+  count <- max(c(0L, x$cluster), na.rm = TRUE)
+  colours <- hcl.colors(max(1L, count), "Set 2")
   if (which == "sizes") {
     counts <- sizes(x)
-    barplot(counts, col = hcl.colors(length(counts), "Set 2"), xlab = "cluster", ylab = "objects", main = one_line(x), ...)
+    barplot(counts, col = colours, xlab = "cluster", ylab = "objects", main = one_line(x), ...)
     return(invisible(x))
   }
   shares <- co_association(x)
-  order <- order(x$cluster, -x$agreement)
-  n <- length(order)
-  image(seq_len(n), seq_len(n), shares[order, rev(order), drop = FALSE], zlim = 0:1, col = hcl.colors(64, "Blues", rev = TRUE),
-        axes = FALSE, xlab = "objects by cluster", ylab = "", main = "share of base clusterings that agree", ...)
-  ends <- cumsum(table(x$cluster))
-  abline(v = ends + 0.5, h = n - ends + 0.5, col = "grey40")
+  if (which == "consensus") {
+    order <- order(x$cluster, -x$agreement)
+    n <- length(order)
+    image(seq_len(n), seq_len(n), shares[order, rev(order), drop = FALSE], zlim = 0:1, col = hcl.colors(64, "Blues", rev = TRUE),
+          axes = FALSE, xlab = "objects by cluster", ylab = "", main = "share of base clusterings that agree", ...)
+    ends <- cumsum(table(x$cluster))
+    abline(v = ends + 0.5, h = n - ends + 0.5, col = "grey40")
+  } else if (which == "cdf") {
+    plot_cdf(list(shares[lower.tri(shares)]), ...)
+  } else {
+    # Scaling takes n^3: of many objects the map has some, evenly from all clusters.
+    shown <- order(x$cluster)
+    shown <- shown[unique(round(seq(1, length(shown), length.out = min(500L, length(shown)))))]
+    far <- 1 - shares[shown, shown, drop = FALSE]
+    far[is.na(far)] <- 1
+    places <- if (length(shown) > 2L) suppressWarnings(stats::cmdscale(far, 2L)) else cbind(seq_along(shown))
+    places <- cbind(places, 0, 0)[, 1:2]
+    plot(places, col = colours[x$cluster[shown]], pch = 19, xlab = "", ylab = "", main = "scaling of 1 - share of base clusterings that agree", ...)
+  }
   invisible(x)
+}
+
+# The distributions of the entries of consensus matrices.
+plot_cdf <- function(entries, ...) {
+  plot(NULL, xlim = 0:1, ylim = 0:1, xlab = "consensus", ylab = "CDF", main = "distribution of the consensus", ...)
+  at <- seq(0, 1, 0.01)
+  for (of in seq_along(entries)) lines(at, stats::ecdf(entries[[of]])(at), col = of)
 }

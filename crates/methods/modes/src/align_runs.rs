@@ -59,13 +59,17 @@ pub struct RunAlignment {
 /// of columns down, the two most alike modes pass the colours on, a merged column taking that of its largest part.
 ///
 /// # Errors
-/// [`ModesError::NoRuns`], or [`ModesError::Objects`] for runs of different numbers of objects.
+/// [`ModesError::NoRuns`], [`ModesError::NoColumns`], or [`ModesError::Objects`] for runs of different numbers of objects.
 ///
 /// # Cost
 /// O(R n K² + R K³) for R runs, and O(R² min(n, 2000) K²) to find which are alike.
 #[doc(alias("CLUMPP", "CLUMPAK", "pong", "Clumppling"))]
 pub fn align_runs(runs: &[Run], similarity: Option<f64>) -> Result<RunAlignment, ModesError> {
     let first = runs.first().ok_or(ModesError::NoRuns)?;
+    if let Some(empty) = runs.iter().find(|run| run.clusters() == 0) {
+        let name = empty.name().to_owned();
+        return Err(ModesError::NoColumns { name });
+    }
     if let Some(other) = runs.iter().find(|run| run.objects() != first.objects()) {
         return Err(ModesError::Objects {
             first: first.name().to_owned(),

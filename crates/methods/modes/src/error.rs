@@ -10,6 +10,12 @@ pub enum ModesError {
     /// No runs.
     #[error("there are no runs to align; give at least one")]
     NoRuns,
+    /// A run without a cluster.
+    #[error("'{name}' has no column; a run has the shares of its objects in at least one cluster")]
+    NoColumns {
+        /// The run.
+        name: String,
+    },
     /// Runs of different objects.
     #[error(
         "'{first}' has {objects} objects, '{other}' has {others}; runs are of the same objects in the same order"

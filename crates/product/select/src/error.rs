@@ -110,7 +110,7 @@ impl From<CoassocError> for SelectError {
 /// What to do about a range that does not fit.
 fn room(most: usize) -> String {
     match most {
-        0 | 1 => "they are too few to choose from: give a number of clusters (-k)".into(),
+        0 | 1 => "they are too few to choose from: give a number of clusters".into(),
         _ => format!("name two numbers between 2 and {most}"),
     }
 }

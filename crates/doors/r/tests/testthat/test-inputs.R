@@ -48,6 +48,7 @@ test_that("sparse numbers are clustered as the same dense ones", {
   expect_s4_class(sparse, "dgCMatrix")
   asked <- function(x) consensus_cluster(x, 3, runs = 20, method = "eac-average", seed = 2)
   expect_equal(asked(sparse)$cluster, suppressWarnings(asked(x))$cluster)
+  expect_equal(asked(methods::as(sparse, "TsparseMatrix"))$cluster, asked(sparse)$cluster)
   expect_error(consensus_cluster(sparse, 3, only = "a"), "not sparse", class = "partita_input_error")
   broken <- sparse
   broken@i[1] <- 1000L
@@ -75,4 +76,12 @@ test_that("gaps of a matrix get values of like rows, as those of a data frame", 
   expect_equal(asked(x, impute = "mean")$cluster, suppressMessages(asked(as.data.frame(x), impute = "mean"))$cluster)
   expect_error(asked(x, impute = "none"), "impute", class = "partita_input_error")
   expect_error(asked(cbind(x, empty = NA)), "empty", class = "partita_input_error")
+})
+
+test_that("the levels of an ordered factor are numbers in their order", {
+  x <- as.data.frame(blobs(90))
+  x$grade <- rep_len(1:3, 90)
+  graded <- transform(x, grade = factor(c("low", "mid", "high")[grade], c("low", "mid", "high"), ordered = TRUE))
+  asked <- function(x) suppressMessages(consensus_cluster(x, 3, runs = 10, seed = 1))
+  expect_equal(asked(graded)$cluster, asked(x)$cluster)
 })

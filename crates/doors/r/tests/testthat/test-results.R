@@ -10,7 +10,7 @@ test_that("results are seen, drawn and made frames", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_s3_class(plot(found), "partita")
-  expect_s3_class(plot(found, "consensus"), "partita")
+  for (which in c("consensus", "cdf", "map")) expect_s3_class(plot(found, which), "partita")
   shares <- co_association(found)
   expect_true(isSymmetric(shares) && all(diag(shares) == 1))
   file <- tempfile(fileext = ".html")
@@ -46,10 +46,18 @@ test_that("new objects are labelled", {
 })
 
 test_that("the number of clusters is chosen, clusters are tested, runs aligned", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
   x <- blobs()
   choice <- choose_k(x, 2:5, seed = 1)
   expect_equal(choice$k, 3L)
   expect_equal(as.data.frame(choice)$clusters, 2:5)
+  expect_s3_class(plot(choice), "partita_choice")
+  mixed <- data.frame(x, word = rep(c("u", "v", "w"), 50), id = sprintf("n%03d", 1:150))
+  mixed$a[3] <- NA
+  quiet <- function(call) suppressMessages(suppressWarnings(call))
+  expect_equal(quiet(choose_k(mixed, 2:5, skip = "id", impute = "mean", seed = 1))$k, 3L)
+  expect_equal(quiet(test_clusters(mixed, mixed$word, only = c("a", "b"), seed = 1))$k, 3L)
   expect_equal(choose_k(as.list(ensemble_of(60, 8, 3, 2)), 2:5, seed = 1)$k, 3L)
   cut <- rep_len(1:3, 150) * 10 + (rep_len(1:3, 150) == 1 & x[, 1] > 0)
   tested <- test_clusters(blobs(900), rep_len(1:3, 900) * 10 + (rep_len(1:3, 900) == 1 & blobs(900)[, 1] > 0), seed = 1)

@@ -130,6 +130,9 @@ fn runs_that_differ_are_modes_of_their_own_and_bad_rows_are_named() {
     assert!(members.eq([&[2, 3, 4][..], &[0, 1]]));
     assert!((found.modes[0].share - 0.6).abs() < 1e-12 && found.modes[1].parent == Some(0));
     assert_eq!(align_runs(&[], None).unwrap_err(), ModesError::NoRuns);
+    let empty = Run::hard("empty", (0..60).map(|_| None), 0);
+    let error = align_runs(&[runs[0].clone(), empty], None).unwrap_err();
+    assert!(error.to_string().contains("'empty' has no column"));
     let short: Vec<Option<usize>> = labels(1).take(7).collect();
     let short = Run::hard("short", short.into_iter(), 2);
     let error = align_runs(&[runs[0].clone(), short], None).unwrap_err();
