@@ -179,7 +179,12 @@ impl GivenTable {
         how: Run,
         observer: &dyn Observer,
     ) -> std::result::Result<Table, AppError> {
-        match self.open(Scale::Auto, seed, how, observer)? {
+        // No base clustering draws values for its gaps.
+        let table = match self {
+            Self::Held(table) => table,
+            Self::File(_) => self.open(Scale::Auto, seed, how, observer)?,
+        };
+        match table {
             InputTable::Dense(table) => Ok(table),
             InputTable::Sparse(_) => Err(AppError::request(
                 "a sparse table is not read here; give as.matrix() of it",

@@ -32,7 +32,8 @@ fn the_search_holds_what_it_says_and_says_little_more() {
         let mut rng = Seed::new(5).rng();
         let table = Array2::from_shape_fn((n, d), |(i, _)| rng.random::<f64>() + (i % 4) as f64);
         let (found, held) = search(&table, u64::MAX);
-        let enough = held + held / 3 + SLACK;
+        // Threads do not hold their most at one time in every run.
+        let enough = held + held / 2 + SLACK;
         let same = search(&table, enough);
         assert_eq!(found.ok(), same.0.ok(), "{n} × {d}: {enough} is refused");
         for less in [held / 4, held / 2] {
