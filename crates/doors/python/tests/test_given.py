@@ -318,7 +318,7 @@ def test_masks_are_gaps():
     assert pt.Ensemble(labels).to_numpy().tolist() == [[0, 0], [0, -1], [1, 1]]
     assert pt.Ensemble([labels[:, 0], labels[:, 1]]).missing == 1
     with pytest.raises(pt.InputError, match="row 1, column '0' is nan; take the mean of the column"):
-        pt.generate(np.ma.MaskedArray(TABLE, mask=np.arange(180).reshape(60, 3) == 3))
+        pt.generate(np.ma.MaskedArray(TABLE, mask=np.arange(180).reshape(60, 3) == 3), impute="none")
 
 
 def test_named_fields_are_columns():
@@ -341,16 +341,32 @@ WITH_GAPS = np.where(np.arange(180).reshape(60, 3) == 4, np.nan, TABLE)
         pd.DataFrame(WITH_GAPS),
     ],
 )
-def test_gaps_get_means_where_that_is_asked_for(table):
+def test_gaps_become_what_is_asked_for(table):
     with pytest.raises(pt.InputError, match=r"row 1, column '1' is nan; take the mean of the column \(impute='mean'\)"):
-        pt.generate(table, "kmeans:3", base_k=3)
+        pt.generate(table, "kmeans:3", base_k=3, impute="none")
+    with pytest.warns(pt.PartitaWarning, match="1 missing values get values of like rows"):
+        assert pt.generate(table, "kmeans:3", base_k=3).n_objects == len(WITH_GAPS)
     with pytest.warns(pt.PartitaWarning, match="1 missing values get the means"):
         made = pt.generate(table, "kmeans:3", base_k=3, subsample=1.0, impute="mean")
     means = np.where(np.isnan(WITH_GAPS), np.nanmean(WITH_GAPS, axis=0), WITH_GAPS)
     expected = pt.generate(means, "kmeans:3", base_k=3, subsample=1.0)
     assert agreement(made.to_numpy()[:, 0], expected.to_numpy()[:, 0]) > 0.9
-    with pytest.raises(pt.InputError, match="impute='median'; write 'mean'"):
+    with pytest.raises(pt.InputError, match="impute='median'; write 'mean', 'none'"):
         pt.generate(table, impute="median")
+
+
+def test_gaps_lead_to_one_number_of_clusters(blobs, tmp_path):
+    gappy = blobs.copy()
+    gappy[::9, 1] = np.nan
+    file = tmp_path / "gappy.csv"
+    pd.DataFrame(gappy, columns=[f"x{at}" for at in range(gappy.shape[1])]).to_csv(file, index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pt.PartitaWarning)
+        chosen = pt.choose_k(gappy)
+        fitted = pt.ConsensusClustering("auto").fit(gappy)
+        assert chosen.n_clusters == pt.choose_k(pt.read_table(file)).n_clusters == len(set(fitted.labels_))
+        test = pt.test_clusters(gappy, fitted.labels_)
+        assert test.n_clusters == pt.test_clusters(pt.read_table(file), fitted.labels_).n_clusters
 
 
 def test_estimators_take_gaps_sparse_tables_and_weights(blobs, truth):

@@ -1,7 +1,7 @@
 //! Errors of a choice.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError, FitError, SettingsError};
+use partita_core::{BudgetError, ConsensusError, FitError, SettingsError, option};
 use partita_generate::GenerateError;
 use partita_metrics::MetricsError;
 use partita_spectral::SpectralError;
@@ -110,7 +110,10 @@ impl From<CoassocError> for SelectError {
 /// What to do about a range that does not fit.
 fn room(most: usize) -> String {
     match most {
-        0 | 1 => "they are too few to choose from: give a number of clusters".into(),
+        0 | 1 => format!(
+            "they are too few to choose from: give a number of clusters ({})",
+            option("k").called("n-clusters")
+        ),
         _ => format!("name two numbers between 2 and {most}"),
     }
 }

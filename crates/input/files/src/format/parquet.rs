@@ -361,6 +361,7 @@ fn rows(group: &RowGroupMetaData) -> Option<u64> {
 mod tests {
     use ::arrow_array::{ArrayRef, Int64Array};
     use parquet::arrow::ArrowWriter;
+    use partita_core::MemoryBudget;
 
     use super::*;
     use crate::testing::file;
@@ -376,7 +377,7 @@ mod tests {
         writer.close().unwrap();
         let (_folder, path) = file("wide.parquet", &bytes);
         let wide = opened(&path).unwrap();
-        let limit = Limit::new(Default::default(), "a column", "");
+        let limit = Limit::new(MemoryBudget::default(), "a column", "");
         for item in [0, 7, 299] {
             let alone = wide.alone(0, item).unwrap();
             assert_eq!(alone.parquet_schema().num_columns(), 1);
