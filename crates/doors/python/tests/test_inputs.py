@@ -191,7 +191,7 @@ def test_sparse_tables(blobs, form):
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        (np.array([[1.0, np.nan], [2.0, np.nan]]), "column '1' has no value at all"),
+        (np.array([[1.0, np.nan], [2.0, np.nan]]), "column 'x1' has no value at all"),
         (np.array([[1.0, 2.0], [np.inf, 3.0]]), "row 1, column '0' is inf"),
         (np.array([["a", "b"]]), "'a' is not a number"),
         (np.zeros(3), "shape (objects, features)"),
