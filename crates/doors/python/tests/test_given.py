@@ -365,6 +365,11 @@ def test_gaps_lead_to_one_number_of_clusters(blobs, tmp_path):
         chosen = pt.choose_k(gappy)
         fitted = pt.ConsensusClustering("auto").fit(gappy)
         assert chosen.n_clusters == pt.choose_k(pt.read_table(file)).n_clusters == len(set(fitted.labels_))
+        read = pt.read_table(file)
+        with pytest.raises(pt.InputError, match="14 missing values; leave the rows out"):
+            pt.choose_k(read, impute="none")
+        means = pt.generate(gappy, "kmeans:3", base_k=3, impute="mean").to_numpy()
+        assert np.array_equal(pt.generate(read, "kmeans:3", base_k=3, impute="mean").to_numpy(), means)
         test = pt.test_clusters(gappy, fitted.labels_)
         assert test.n_clusters == pt.test_clusters(pt.read_table(file), fitted.labels_).n_clusters
 

@@ -58,6 +58,7 @@ mod genie;
 mod hartigan_wong;
 mod hot_deck;
 mod leiden;
+mod mixed;
 mod pairs;
 mod pam;
 mod plan;

@@ -1,14 +1,14 @@
-//! Scaling of columns: z-scores or the unit interval.
+//! Scaling of columns: z-scores, the unit interval, numbers beside categories; and which of these a table asks for.
 
 use std::fmt;
-use std::ops::Range;
 use std::str::FromStr;
 
-use partita_core::ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
+use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 use crate::GenerateError;
 use crate::error::Result;
+use crate::mixed::{has_categories, weigh_features};
 
 /// How columns are brought to a common scale before anything is clustered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,7 +100,7 @@ pub fn scale_by_evidence(values: ArrayView2<'_, f64>, scale: Scale) -> Scale {
     if falling && largest_correlation(values) <= UNCORRELATED {
         return Scale::None;
     }
-    if features(values).iter().any(|feature| feature.len() > 1) {
+    if has_categories(values) {
         return Scale::Mixed;
     }
     deviations.sort_unstable_by(f64::total_cmp);
@@ -116,148 +116,7 @@ pub fn scale_by_evidence(values: ArrayView2<'_, f64>, scale: Scale) -> Scale {
     }
 }
 
-/// The variance of a category and of a column of two values under [`Scale::Mixed`], where that of a number is 1. In planted tables of numbers and
-/// words those of numbers alone that are far apart get the better the smaller it is (mean ARI .90 at 1, .95 at 1/2, .96 at 1/4), those of many
-/// words the better the larger.
-const CATEGORY: f64 = 0.5;
-
-/// Rows by which [`Scale::Mixed`] sees how much features agree.
-const ROWS: usize = 500;
-
-/// What the shares of a category may sum to beside 1: rounding.
-const ROUNDING: f64 = 1e-9;
-
-/// The columns of every feature: those of a category, else one. The columns of a category lie side by side, are from 0 to 1, sum to 1 in every
-/// row, and hold a 1 in most rows (shares in a mixture hold none).
-fn features(values: ArrayView2<'_, f64>) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    while start < values.ncols() {
-        let end = end_of_category(values.slice(s![.., start..]));
-        found.push(start..start + end.unwrap_or(1));
-        start += end.unwrap_or(1);
-    }
-    found
-}
-
-/// Columns of the category that the first column belongs to, if there is one.
-fn end_of_category(values: ArrayView2<'_, f64>) -> Option<usize> {
-    let mut end = 1;
-    for row in values.outer_iter() {
-        let mut sum = 0.0;
-        for (column, &value) in row.iter().enumerate() {
-            if column >= end && sum >= 1.0 - ROUNDING {
-                break;
-            }
-            if !(0.0..=1.0).contains(&value) {
-                return None;
-            }
-            sum += value;
-            end = end.max(column + 1);
-        }
-        if (sum - 1.0).abs() > ROUNDING {
-            return None;
-        }
-    }
-    let columns = values.slice(s![.., ..end]);
-    let rows = || columns.outer_iter();
-    let whole = rows().all(|row| (row.sum() - 1.0).abs() <= ROUNDING);
-    let words = rows().filter(|row| row.iter().any(|&value| value == 1.0));
-    (end > 1 && whole && 2 * words.count() > values.nrows()).then_some(end)
-}
-
-/// How much every feature of columns with mean 0 agrees with the others: its mean RV coefficient with them, which is the squared correlation of
-/// two numbers, on [`ROWS`] rows that lie evenly in the table.
-fn agreements(values: ArrayView2<'_, f64>, features: &[Range<usize>]) -> Vec<f64> {
-    let (n, count) = (values.nrows(), values.nrows().min(ROWS));
-    let rows: Vec<usize> = (0..count).map(|at| at * n / count).collect();
-    let mut sample = values.select(Axis(0), &rows);
-    for mut column in sample.columns_mut() {
-        let mean = column.sum() / count as f64;
-        column -= mean;
-    }
-    // Products of rows, of every feature divided by the norm of its own.
-    let mut products = Array2::<f64>::zeros((count, count));
-    let norms: Vec<f64> = features
-        .iter()
-        .map(|feature| norm_of(sample.slice(s![.., feature.clone()])))
-        .collect();
-    let each = || features.iter().zip(&norms).filter(|(_, norm)| **norm > 0.0);
-    for (feature, norm) in each() {
-        for column in sample.slice(s![.., feature.clone()]).columns() {
-            let column = column.to_owned();
-            for (mut row, &own) in products.outer_iter_mut().zip(&column) {
-                row.scaled_add(own / norm, &column);
-            }
-        }
-    }
-    let others = each().count().saturating_sub(1).max(1) as f64;
-    let of_feature = |(feature, norm): (&Range<usize>, &f64)| {
-        let columns = sample.slice(s![.., feature.clone()]);
-        let own = columns.columns().into_iter().map(|column| {
-            let sums = products
-                .outer_iter()
-                .map(|row| sum_of_products(row, column));
-            sum_of_products(Array1::from_iter(sums).view(), column)
-        });
-        if *norm > 0.0 {
-            ((own.sum::<f64>() / norm - 1.0) / others).max(0.0)
-        } else {
-            0.0
-        }
-    };
-    features.iter().zip(&norms).map(of_feature).collect()
-}
-
-/// The Frobenius norm of the products of the columns.
-fn norm_of(columns: ArrayView2<'_, f64>) -> f64 {
-    let own = columns.columns();
-    let squares = own.into_iter().flat_map(|one| {
-        let others = columns.columns().into_iter();
-        others.map(move |other| sum_of_products(one, other).powi(2))
-    });
-    squares.sum::<f64>().sqrt()
-}
-
-/// In one order on every machine.
-fn sum_of_products(one: ArrayView1<'_, f64>, other: ArrayView1<'_, f64>) -> f64 {
-    one.iter().zip(other).map(|(one, other)| one * other).sum()
-}
-
-/// Gives every feature of columns that have been brought to variance 1 its own variance under [`Scale::Mixed`].
-fn weigh_features(values: ArrayView2<'_, f64>, scaled: &mut Array2<f64>) {
-    let features = features(values);
-    for feature in &features {
-        let mut columns = scaled.slice_mut(s![.., feature.clone()]);
-        if feature.len() > 1 {
-            columns.assign(&values.slice(s![.., feature.clone()]));
-            let n = columns.nrows() as f64;
-            let mut variance = 0.0;
-            for mut column in columns.columns_mut() {
-                let mean = column.sum() / n;
-                column -= mean;
-                variance += sum_of_products(column.view(), column.view()) / n;
-            }
-            columns *= if variance > 0.0 {
-                (CATEGORY / variance).sqrt()
-            } else {
-                0.0
-            };
-        } else if has_two_values(values.column(feature.start)) {
-            columns *= CATEGORY.sqrt();
-        }
-    }
-    let agreements = agreements(scaled.view(), &features);
-    let most = agreements.iter().copied().fold(0.0, f64::max);
-    if most > 0.0 {
-        for (feature, agreement) in features.into_iter().zip(agreements) {
-            let mut columns = scaled.slice_mut(s![.., feature]);
-            columns *= (agreement / most).sqrt().sqrt();
-        }
-    }
-}
-
-fn has_two_values(column: ArrayView1<'_, f64>) -> bool {
+pub(crate) fn has_two_values(column: ArrayView1<'_, f64>) -> bool {
     let first = column.first().copied().unwrap_or(0.0);
     let other = column.iter().copied().find(|&x| x != first);
     other.is_some_and(|other| column.iter().all(|&x| x == first || x == other))
@@ -350,87 +209,6 @@ mod tests {
             scale(far.view(), Scale::ZScore)
         );
         assert_eq!(scale_by_evidence(far.view(), Scale::MinMax), Scale::MinMax);
-    }
-
-    /// Six rows: a number, a category of three words with a gap, a number of the unit interval, shares of a mixture.
-    fn mixed() -> Array2<f64> {
-        array![
-            [10.0, 1.0, 0.0, 0.0, 0.5, 0.2, 0.8],
-            [500.0, 0.0, 1.0, 0.0, 0.25, 0.4, 0.6],
-            [20.0, 1.0, 0.0, 0.0, 1.0, 0.5, 0.5],
-            [510.0, 0.0, 1.0, 0.0, 0.0, 0.9, 0.1],
-            [15.0, 0.5, 0.25, 0.25, 0.75, 0.3, 0.7],
-            [495.0, 0.0, 0.0, 1.0, 0.1, 0.6, 0.4]
-        ]
-    }
-
-    #[test]
-    fn columns_of_a_category_are_one_feature() {
-        assert_eq!(features(mixed().view()), [0..1, 1..4, 4..5, 5..6, 6..7]);
-        assert_eq!(scale_by_evidence(mixed().view(), Scale::Auto), Scale::Mixed);
-        let words = array![
-            [1.0, 0.0, 0.0, 1.0],
-            [0.0, 1.0, 0.0, 1.0],
-            [0.0, 1.0, 1.0, 0.0]
-        ];
-        assert_eq!(features(words.view()), [0..2, 2..4]);
-        assert_eq!(features(words.slice(s![.., 1..]).view()), [0..1, 1..3]);
-        // Two answers that nobody gave both, and one that all gave.
-        let answers = array![[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]];
-        assert_eq!(features(answers.view()), [0..1, 1..2, 2..3]);
-    }
-
-    #[test]
-    fn variances_of_mixed_features_say_how_much_they_agree() {
-        let table = mixed();
-        let scaled = scale(table.view(), Scale::Mixed);
-        let standard = scale(table.view(), Scale::ZScore);
-        let features = features(table.view());
-        let centred = |feature: &Range<usize>| {
-            let columns = table.slice(s![.., feature.clone()]).to_owned();
-            if feature.len() == 1 {
-                standard.slice(s![.., feature.clone()]).to_owned()
-            } else {
-                &columns - &columns.mean_axis(Axis(0)).unwrap()
-            }
-        };
-        // The RV coefficient by its definition, of products of columns.
-        let product =
-            |one: &Array2<f64>, other: &Array2<f64>| one.t().dot(other).mapv(|x| x * x).sum();
-        let agreement = |feature: &Range<usize>| {
-            let own = centred(feature);
-            let others = features.iter().filter(|other| *other != feature);
-            let each = others.map(|other| {
-                let other = centred(other);
-                product(&own, &other) / (product(&own, &own) * product(&other, &other)).sqrt()
-            });
-            each.sum::<f64>()
-        };
-        let most = features.iter().map(agreement).fold(0.0, f64::max);
-        for feature in &features {
-            let columns = scaled.slice(s![.., feature.clone()]);
-            let variance = columns.mapv(|x| x * x).sum() / 6.0;
-            let own = if feature.len() > 1 { CATEGORY } else { 1.0 };
-            let expected = own * (agreement(feature) / most).sqrt();
-            approx::assert_abs_diff_eq!(variance, expected, epsilon = 1e-9);
-        }
-    }
-
-    #[test]
-    fn a_feature_that_agrees_with_no_other_counts_less() {
-        // A number and a category tell two groups, the other category tells others.
-        let table = Array2::from_shape_fn((40, 5), |(i, j)| {
-            let group = [i % 2, i / 2 % 2][(j > 2) as usize];
-            match j {
-                0 => 100.0 * group as f64 + (i % 7) as f64,
-                _ => (group == j % 2) as u8 as f64,
-            }
-        });
-        let scaled = scale(table.view(), Scale::Auto);
-        let variance =
-            |columns: Range<usize>| scaled.slice(s![.., columns]).mapv(|x| x * x).sum() / 40.0;
-        assert!((variance(0..1) - 1.0).abs() < 0.1 && (variance(1..3) - CATEGORY).abs() < 0.1);
-        assert!(variance(3..5) < 0.25 * CATEGORY, "{}", variance(3..5));
     }
 
     #[test]

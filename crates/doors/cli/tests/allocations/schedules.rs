@@ -7,6 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
+use partita::Seed;
+
 use super::{END, REFUSE, REFUSED_CODES, command, count_of, files, number, place};
 
 /// Schedules, and the seed of the first: `PARTITA_SCHEDULES=1 PARTITA_SEED=17` repeats one.
@@ -119,16 +121,13 @@ enum Fault {
     Twice,
 }
 
-/// Numbers by SplitMix64.
-struct Draw(u64);
+/// Numbers that a seed makes, one after the other.
+struct Draw(Seed, u64);
 
 impl Draw {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % bound.max(1)
+        self.1 += 1;
+        self.0.child(self.1).number() % bound.max(1)
     }
 }
 
@@ -197,7 +196,7 @@ pub(super) fn run_all() {
 
 fn schedule(seed: u64, plain: &Plain, faults: &mut BTreeMap<Fault, u64>) -> Result<(), String> {
     let place = place();
-    let mut draw = Draw(seed);
+    let mut draw = Draw(Seed::new(seed), 0);
     for (step, &allocations) in STEPS.iter().zip(&plain.allocations) {
         let fault = match draw.below(10) {
             0 | 1 => Fault::Ends,

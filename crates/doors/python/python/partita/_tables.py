@@ -444,6 +444,9 @@ def table_of(
     objects, columns, truth, drawn = None, None, None, []
     if isinstance(data, Table):
         objects, columns, truth, drawn, data = data.object_names, data.columns, _classes(data), data.gaps, data.X
+        if impute == "none" and drawn:
+            raise InputError(f"the table has {len(drawn)} missing values; leave the rows out")
+        drawn = drawn if impute is None else []
     check_table(data)
     if hasattr(data, "tocsr"):
         return _sparse(data, names or columns, objects, truth)
