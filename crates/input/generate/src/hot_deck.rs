@@ -38,7 +38,7 @@ impl<'a> HotDeck<'a> {
     /// For a table (n × d) whose numbers at the `gaps` (row, column; rising) stand for nothing.
     ///
     /// # Cost
-    /// O(1000 d) time a row with gaps; 40 bytes a gap.
+    /// O(1000 d) time a row with gaps; 40 bytes a gap, 8000 bytes a column.
     pub fn new(values: ArrayView2<'a, f64>, gaps: &'a [(u32, u32)]) -> Self {
         let (n, d) = values.dim();
         let mut known = Array2::from_elem((n, d), true);
@@ -53,25 +53,33 @@ impl<'a> HotDeck<'a> {
             .collect();
         let count = n.min(DONORS);
         let donors: Vec<usize> = (0..count).map(|at| at * n / count).collect();
+        // In standard deviations, NaN for a gap.
+        let standard = |row: usize, to: &mut [f64]| {
+            for (j, (to, scale)) in to.iter_mut().zip(&scales).enumerate() {
+                *to = if known[[row, j]] {
+                    values[[row, j]] * scale
+                } else {
+                    f64::NAN
+                };
+            }
+        };
+        let mut of_donors = vec![0.0; count * d];
+        for (&donor, to) in donors.iter().zip(of_donors.chunks_exact_mut(d.max(1))) {
+            standard(donor, to);
+        }
         let mut begins = vec![0];
         begins.extend((1..gaps.len()).filter(|&at| gaps[at].0 != gaps[at - 1].0));
         begins.push(gaps.len());
         let of_row = |ends: &[usize]| {
             let own = &gaps[ends[0]..ends[1]];
             let row = own[0].0 as usize;
-            let distance = |&donor: &usize| {
-                let mut sum = 0.0;
-                for (j, scale) in scales.iter().enumerate() {
-                    sum += if known[[row, j]] && known[[donor, j]] {
-                        ((values[[row, j]] - values[[donor, j]]) * scale).powi(2)
-                    } else {
-                        2.0
-                    };
-                }
-                sum
-            };
-            let others = donors.iter().filter(|&&donor| donor != row);
-            let mut near: Vec<(f64, usize)> = others.map(|i| (distance(i), *i)).collect();
+            let mut at_row = vec![0.0; d];
+            standard(row, &mut at_row);
+            let each = donors.iter().zip(of_donors.chunks_exact(d.max(1)));
+            let others = each.filter(|(donor, _)| **donor != row);
+            let mut near: Vec<(f64, usize)> = others
+                .map(|(&donor, of_donor)| (squared_distance(&at_row, of_donor), donor))
+                .collect();
             near.sort_by(|a, b| a.0.total_cmp(&b.0));
             let givers = |gaps: &[(u32, u32)]| -> Vec<u32> {
                 let has = |i: usize| gaps.iter().all(|gap| known[[i, gap.1 as usize]]);
@@ -112,6 +120,26 @@ impl<'a> HotDeck<'a> {
         }
         drawn
     }
+}
+
+/// Sums that grow side by side, in one order on every machine.
+const LANES: usize = 8;
+
+/// The squared distance of two rows, 2 in a column where one of them has a gap (NaN).
+fn squared_distance(one: &[f64], other: &[f64]) -> f64 {
+    let square = |one: f64, other: f64| {
+        let square = (one - other) * (one - other);
+        if square.is_nan() { 2.0 } else { square }
+    };
+    let mut sums = [0.0; LANES];
+    let (ones, others) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
+    let rest = ones.remainder().iter().zip(others.remainder());
+    for (ones, others) in ones.zip(others) {
+        for ((sum, &one), &other) in sums.iter_mut().zip(ones).zip(others) {
+            *sum += square(one, other);
+        }
+    }
+    sums.iter().sum::<f64>() + rest.map(|(&one, &other)| square(one, other)).sum::<f64>()
 }
 
 /// One over the standard deviation of what is known of a column; 0 for a constant one.

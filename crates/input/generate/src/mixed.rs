@@ -98,17 +98,18 @@ fn agreements(values: ArrayView2<'_, f64>, features: &[Range<usize>]) -> Vec<f64
     let rows: Vec<usize> = (0..count).map(|at| at * n / count).collect();
     let mut sample = values.select(Axis(0), &rows);
     centre(sample.view_mut());
-    // Products of rows, of every feature divided by the norm of its own.
-    let mut products = Array2::<f64>::zeros((count, count));
+    let columns = sample.t().as_standard_layout().into_owned();
+    let of = |feature: &Range<usize>| columns.slice(s![feature.clone(), ..]);
     let norms: Vec<f64> = features
         .iter()
-        .map(|feature| norm_of(sample.slice(s![.., feature.clone()])))
+        .map(|feature| norm_of(of(feature)))
         .collect();
+    // Products of rows, of every feature divided by the norm of its own. Sums run over rows, in one order on every machine.
+    let mut products = Array2::<f64>::zeros((count, count));
     let each = || features.iter().zip(&norms).filter(|(_, norm)| **norm > 0.0);
     for (feature, norm) in each() {
-        for column in sample.slice(s![.., feature.clone()]).columns() {
-            let column = column.to_owned();
-            for (mut row, &own) in products.outer_iter_mut().zip(&column) {
+        for column in of(feature).rows() {
+            for (mut row, own) in products.outer_iter_mut().zip(column) {
                 row.scaled_add(own / norm, &column);
             }
         }
@@ -116,12 +117,13 @@ fn agreements(values: ArrayView2<'_, f64>, features: &[Range<usize>]) -> Vec<f64
     let others = each().count().saturating_sub(1).max(1) as f64;
     let chance = 1.0 / count.max(1) as f64;
     let of_feature = |(feature, norm): (&Range<usize>, &f64)| {
-        let columns = sample.slice(s![.., feature.clone()]);
-        let own = columns.columns().into_iter().map(|column| {
-            let sums = products
-                .outer_iter()
-                .map(|row| sum_of_products(row, column));
-            sum_of_products(Array1::from_iter(sums).view(), column)
+        let columns = of(feature);
+        let own = columns.rows().into_iter().map(|column| {
+            let mut sums = Array1::<f64>::zeros(count);
+            for (row, &own) in products.outer_iter().zip(column) {
+                sums.scaled_add(own, &row);
+            }
+            sum_of_products(sums.view(), column)
         });
         // NaN, of a feature that does not vary on these rows, is not the larger one.
         ((own.sum::<f64>() / norm - 1.0) / others).max(chance)
@@ -138,11 +140,10 @@ fn centre(mut columns: ArrayViewMut2<'_, f64>) {
     }
 }
 
-/// The Frobenius norm of the products of the columns.
+/// The Frobenius norm of the products of columns, which are rows here.
 fn norm_of(columns: ArrayView2<'_, f64>) -> f64 {
-    let own = columns.columns();
-    let squares = own.into_iter().flat_map(|one| {
-        let others = columns.columns().into_iter();
+    let squares = columns.rows().into_iter().flat_map(|one| {
+        let others = columns.rows().into_iter();
         others.map(move |other| sum_of_products(one, other).powi(2))
     });
     squares.sum::<f64>().sqrt()
