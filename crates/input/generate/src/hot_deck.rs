@@ -132,13 +132,14 @@ fn squared_distance(one: &[f64], other: &[f64]) -> f64 {
         if square.is_nan() { 2.0 } else { square }
     };
     let mut sums = [0.0; LANES];
-    let (ones, others) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
-    let rest = ones.remainder().iter().zip(others.remainder());
-    for (ones, others) in ones.zip(others) {
-        for ((sum, &one), &other) in sums.iter_mut().zip(ones).zip(others) {
-            *sum += square(one, other);
+    let ((ones, one_rest), (others, other_rest)) =
+        (one.as_chunks::<LANES>(), other.as_chunks::<LANES>());
+    for (ones, others) in ones.iter().zip(others) {
+        for lane in 0..LANES {
+            sums[lane] += square(ones[lane], others[lane]);
         }
     }
+    let rest = one_rest.iter().zip(other_rest);
     sums.iter().sum::<f64>() + rest.map(|(&one, &other)| square(one, other)).sum::<f64>()
 }
 

@@ -5,8 +5,6 @@ use std::ops::Range;
 
 use partita_core::ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 
-use crate::scale::has_two_values;
-
 /// The variance of a category and of a column of two values, where that of a number is 1. In planted tables those of numbers that are far apart
 /// get the better the smaller it is, those of many words the better the larger (docs/decisions/0017).
 const CATEGORY: f64 = 0.5;
@@ -23,6 +21,12 @@ const ROUNDING: f64 = 1e-9;
 /// O(n d), mostly far less: a column that belongs to no category mostly shows in its first rows.
 pub(crate) fn has_categories(values: ArrayView2<'_, f64>) -> bool {
     features(values).iter().any(|feature| feature.len() > 1)
+}
+
+pub(crate) fn has_two_values(column: ArrayView1<'_, f64>) -> bool {
+    let first = column.first().copied().unwrap_or(0.0);
+    let other = column.iter().copied().find(|&x| x != first);
+    other.is_some_and(|other| column.iter().all(|&x| x == first || x == other))
 }
 
 /// Gives every feature of columns that have been brought to variance 1 (`scaled`, of `values`) its own variance.

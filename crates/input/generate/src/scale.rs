@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::GenerateError;
 use crate::error::Result;
-use crate::mixed::{has_categories, weigh_features};
+use crate::mixed::{has_categories, has_two_values, weigh_features};
 
 /// How columns are brought to a common scale before anything is clustered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,12 +114,6 @@ pub fn scale_by_evidence(values: ArrayView2<'_, f64>, scale: Scale) -> Scale {
         true if values.columns().into_iter().any(has_two_values) => Scale::Mixed,
         true => Scale::ZScore,
     }
-}
-
-pub(crate) fn has_two_values(column: ArrayView1<'_, f64>) -> bool {
-    let first = column.first().copied().unwrap_or(0.0);
-    let other = column.iter().copied().find(|&x| x != first);
-    other.is_some_and(|other| column.iter().all(|&x| x == first || x == other))
 }
 
 /// The largest correlation of two columns, without its sign; columns that do not vary have none.
