@@ -82,6 +82,7 @@ pub use equal_rows::equal_rows;
 pub use error::GenerateError;
 pub use generate::{BaseFacts, Generated, bytes, generate};
 pub use hot_deck::HotDeck;
+pub use mixed::features;
 pub use pairs::Dissimilarity;
 pub use partita_kmeans::sprs;
 pub use partita_leiden::{Graph, GraphError};

@@ -16,9 +16,6 @@ const ROWS: usize = 500;
 const ROUNDING: f64 = 1e-9;
 
 /// Whether some feature is a category.
-///
-/// # Cost
-/// O(n d), mostly far less: a column that belongs to no category mostly shows in its first rows.
 pub(crate) fn has_categories(values: ArrayView2<'_, f64>) -> bool {
     features(values).iter().any(|feature| feature.len() > 1)
 }
@@ -56,9 +53,12 @@ pub(crate) fn weigh_features(values: ArrayView2<'_, f64>, scaled: &mut Array2<f6
     }
 }
 
-/// The columns of every feature: those of a category, else one. The columns of a category lie side by side, are from 0 to 1, sum to 1 in every
-/// row, and hold a 1 in most rows (shares in a mixture hold none).
-fn features(values: ArrayView2<'_, f64>) -> Vec<Range<usize>> {
+/// The columns of every feature of a table (n × d): those of a category, else one. The columns of a category lie side by side, are from 0 to 1,
+/// sum to 1 in every row, and hold a 1 in most rows (shares in a mixture hold none).
+///
+/// # Cost
+/// O(n d), mostly far less: a column that belongs to no category mostly shows in its first rows.
+pub fn features(values: ArrayView2<'_, f64>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     while start < values.ncols() {

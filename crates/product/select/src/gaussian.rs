@@ -1,7 +1,14 @@
-//! Integrated classification likelihood: how well one Gaussian a cluster explains a table.
+//! Integrated classification likelihood: how well one Gaussian a cluster explains the numbers of a table, and shares of its own its words.
 
 use partita_core::Partition;
 use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
+
+use crate::SelectError;
+use crate::null_model::Scores;
+use crate::words::Words;
+
+/// Components that hold this share of the variance of numbers are looked at.
+const VARIANCE: f64 = 0.9;
 
 /// Columns that are looked at, from the first: every further one costs two free numbers a cluster and more.
 const COLUMNS: usize = 12;
@@ -10,28 +17,44 @@ const COLUMNS: usize = 12;
 /// cluster without end.
 const LEAST: f64 = 1e-3;
 
+/// What a table is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// Numbers in several directions.
+    Numbers,
+    /// Numbers of objects that all lie on a line.
+    Line,
+    /// Categories and columns of two or three values.
+    Words,
+    /// Words beside numbers.
+    Both,
+}
+
 /// What one Gaussian a cluster explains of a table (n × d), as the integrated classification likelihood (ICL): the logarithm of the likelihood
 /// of the rows and their clusters under one Gaussian a cluster, less the penalty of BIC for every free number. The covariances that give most
 /// are taken: spherical, along the principal components or free, each the same in all clusters or its own for each (free ones where every
-/// cluster has more than d objects).
+/// cluster has more than d objects). Words (categories, and columns of two or three values) have shares of their own in each cluster, or the same
+/// in all, whichever gives more; in a cluster they have nothing to do with each other or with the numbers.
 ///
 /// ```text
-/// ICL = ( Σ_c n_c ( ln(n_c / n) − ½ ln det(2πe (S_c + R)) ) − ½ p ln n ) / n
+/// ICL = ( Σ_c n_c ( ln(n_c / n) − ½ ln det(2πe (S_c + R)) ) + Σ_f Σ_c Σ_w n_cw ln(n_cw / n_cf) − ½ p ln n ) / n
 /// ```
 /// Two halves of a box explain it no better than the box: the entropy of the sizes takes what smaller clusters gain. Clusters that are
 /// no Gaussians (rings, arcs) are explained better the more pieces they are cut into.
 ///
 /// R is the variance that recording takes away: a value that is one of few stands for all between it and the next, which vary by h² / 12, h the
-/// [`step`] of its column (Sheppard's correction). Without it rows of zeros and ones that are equal are the best of clusters; with it a
-/// column of yes and no that a cluster settles gains about ln 2, its entropy. Of measured numbers h is next to nothing.
+/// [`step`] of its column (Sheppard's correction). Without it rows that are equal are the best of clusters. Of measured numbers h is next to
+/// nothing. As a Gaussian a category would count as often as it has columns, and combinations of words be the best of clusters.
 ///
 /// # References
 /// C. Biernacki, G. Celeux, G. Govaert: Assessing a mixture model for clustering with the integrated completed likelihood, IEEE
 /// TPAMI 22, 2000; the covariance models are EII, VII, EEI, VVI, EEE and VVV of G. Celeux, G. Govaert: Gaussian parsimonious clustering
-/// models, Pattern Recognition 28, 1995. W. F. Sheppard: On the calculation of the most probable values of frequency-constants for data
+/// models, Pattern Recognition 28, 1995; the model of words beside numbers is that of M. Marbac, M. Sedki, Variable selection for mixed data
+/// clustering, Statistics and Computing 29, 2019. W. F. Sheppard: On the calculation of the most probable values of frequency-constants for data
 /// arranged according to equidistant divisions of a scale, Proc. London Math. Soc. 29, 1898.
 pub(crate) struct ClassificationLikelihood {
-    /// n × d, d at most 12: principal components.
+    words: Words,
+    /// n × d, d at most 12: principal components of the numbers.
     components: Array2<f64>,
     /// R, with the least variance of a column inside a cluster on its diagonal: d × d.
     recording: Array2<f64>,
@@ -40,24 +63,50 @@ pub(crate) struct ClassificationLikelihood {
 }
 
 impl ClassificationLikelihood {
-    /// Of rows of finite numbers and their principal components (n × r, of which the first 12 are looked at).
+    /// Of rows of finite numbers (n × d), of which some were `known`, and their words.
+    ///
+    /// # Errors
+    /// [`SelectError`] where components are not found.
     ///
     /// # Cost
-    /// O(n d (r + log n)).
-    pub(crate) fn new(rows: ArrayView2<'_, f64>, components: ArrayView2<'_, f64>) -> Self {
-        let components = components.slice(s![.., ..components.ncols().min(COLUMNS)]);
+    /// O(n d (min(n, d) + log n)).
+    pub(crate) fn new(
+        rows: ArrayView2<'_, f64>,
+        known: ArrayView2<'_, bool>,
+        words: Words,
+    ) -> Result<Self, SelectError> {
+        let rows = rows.select(Axis(1), &words.numbers);
+        let known = known.select(Axis(1), &words.numbers);
+        let varies = rows.outer_iter().any(|row| row != rows.row(0));
+        let mut components = Array2::zeros((rows.nrows(), 0));
+        if varies {
+            components = Scores::of(rows.view(), VARIANCE)?.values;
+        }
+        let kept = components.ncols().min(COLUMNS);
+        let components = components.slice(s![.., ..kept]).to_owned();
         let variance = components.var_axis(Axis(0), 0.0).mean().unwrap_or(0.0);
-        let mut recording = recording(rows, components);
+        let mut recording = recording(rows.view(), known.view(), components.view());
         for lost in recording.diag_mut() {
             *lost += LEAST * variance.max(f64::MIN_POSITIVE);
         }
         let mut made = Self {
-            components: components.to_owned(),
+            words,
+            components,
             recording,
             one: 0.0,
         };
         made.one = made.of(&Partition::from_values(&vec![0_u32; rows.nrows()]));
-        made
+        Ok(made)
+    }
+
+    /// What the table is made of.
+    pub(crate) fn columns(&self) -> Columns {
+        match (self.words.is_empty(), self.components.ncols()) {
+            (true, 1) => Columns::Line,
+            (true, _) => Columns::Numbers,
+            (false, 0) => Columns::Words,
+            (false, _) => Columns::Both,
+        }
     }
 
     /// By how many nats an object a partition explains the rows better than one cluster.
@@ -84,7 +133,7 @@ impl ClassificationLikelihood {
             within.scaled_add(share, scatter);
         }
 
-        let sphere = |matrix: &Array2<f64>| d * (matrix.diag().sum() / d).ln();
+        let sphere = |matrix: &Array2<f64>| matrix.diag().mean().map_or(0.0, |mean| d * mean.ln());
         let columns_alone = |matrix: &Array2<f64>| matrix.diag().mapv(f64::ln).sum();
         let own = |of: &dyn Fn(&Array2<f64>) -> f64| {
             let each = scatters.iter().zip(&shares);
@@ -112,12 +161,16 @@ impl ClassificationLikelihood {
             .into_iter()
             .map(icl)
             .fold(f64::NEG_INFINITY, f64::max);
-        most - self.one
+        most + self.words.likelihood(partition) - self.one
     }
 }
 
 /// What recording takes from the covariance of components: `Vᵀ diag(h² / 12) V`, V the components' directions (d × r) and h the steps of columns.
-fn recording(rows: ArrayView2<'_, f64>, components: ArrayView2<'_, f64>) -> Array2<f64> {
+fn recording(
+    rows: ArrayView2<'_, f64>,
+    known: ArrayView2<'_, bool>,
+    components: ArrayView2<'_, f64>,
+) -> Array2<f64> {
     let means = rows.mean_axis(Axis(0)).expect("a table has rows");
     let mut directions = (&rows - &means).t().dot(&components);
     for (mut direction, scores) in directions
@@ -128,15 +181,17 @@ fn recording(rows: ArrayView2<'_, f64>, components: ArrayView2<'_, f64>) -> Arra
         direction /= scores.dot(&scores);
     }
     let mut lost = directions.clone();
-    for (mut of_column, column) in lost.outer_iter_mut().zip(rows.columns()) {
-        of_column *= step(column).powi(2) / 12.0;
+    let columns = rows.columns().into_iter().zip(known.columns());
+    for (mut of_column, (column, known)) in lost.outer_iter_mut().zip(columns) {
+        of_column *= step(column, known).powi(2) / 12.0;
     }
     directions.t().dot(&lost)
 }
 
-/// The least difference of two values that are not equal; 0 where all are.
-pub(crate) fn step(column: ArrayView1<'_, f64>) -> f64 {
-    let mut values = column.to_vec();
+/// The least difference of two known values that are not equal; 0 where all are.
+pub(crate) fn step(column: ArrayView1<'_, f64>, known: ArrayView1<'_, bool>) -> f64 {
+    let known = column.iter().zip(known).filter(|(_, known)| **known);
+    let mut values: Vec<f64> = known.map(|(value, _)| *value).collect();
     values.sort_unstable_by(f64::total_cmp);
     values.dedup();
     let steps = values.windows(2).map(|pair| pair[1] - pair[0]);
@@ -181,8 +236,9 @@ mod tests {
     use rand::RngExt;
 
     fn of_rows(rows: &Array2<f64>) -> ClassificationLikelihood {
-        let centred = rows - &rows.mean_axis(Axis(0)).unwrap();
-        ClassificationLikelihood::new(rows.view(), centred.view())
+        let known = Array2::from_elem(rows.dim(), true);
+        let words = Words::of(rows.view(), known.view());
+        ClassificationLikelihood::new(rows.view(), known.view(), words).unwrap()
     }
 
     #[test]
@@ -250,8 +306,7 @@ mod tests {
     #[test]
     fn columns_without_spread_and_single_objects_are_finite() {
         let rows = array![[1.0, 5.0], [1.0, 5.0], [1.0, 7.0], [1.0, 5.0]];
-        let components = rows.slice(s![.., 1..]).mapv(|value| value - 5.5);
-        let likelihood = ClassificationLikelihood::new(rows.view(), components.view());
+        let likelihood = of_rows(&rows);
         for labels in [vec![0, 0, 0, 0], vec![0, 1, 2, 3], vec![0, 0, 2, 0]] {
             let partition = Partition::new(labels, 4).unwrap();
             assert!(likelihood.of(&partition).is_finite());

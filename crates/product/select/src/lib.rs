@@ -62,6 +62,7 @@ mod pair_histogram;
 mod settings;
 mod split_half;
 mod table;
+mod words;
 
 pub use auto::{AutoCandidate, AutoChoice, AutoRow, choose_recipe};
 pub use best::{Agreement, Best, BestCriterion, Entry, Verdict, agreement, best};

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::gaussian::{ClassificationLikelihood, step};
-use crate::null_model::Scores;
 use crate::pair_histogram::draw;
 use crate::table::numbers;
+use crate::words::Words;
 use crate::{Choice, Criterion, SelectError};
 use trial::{Kind, Trial};
 use verdict::verdict;
@@ -48,9 +48,6 @@ const CANDIDATE: u64 = 1000;
 
 /// Neighbours that make the core of an object ([`DensityValidity`]).
 const NEIGHBOURS: usize = 5;
-
-/// Components that hold this share of the variance are looked at by Gaussians.
-const VARIANCE: f64 = 0.9;
 
 /// What was chosen for a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -93,8 +90,8 @@ pub struct AutoRow {
     pub cut: f64,
     /// Density-based validity ([`DensityValidity`]).
     pub validity: f64,
-    /// By how many nats an object one Gaussian a cluster explains the table better than one Gaussian in all (integrated classification
-    /// likelihood).
+    /// By how many nats an object one Gaussian a cluster, with its own shares of words, explains the table better than one in all (integrated
+    /// classification likelihood).
     pub likelihood: f64,
     /// Mean silhouette, distances taken to the means of clusters.
     pub silhouette: f64,
@@ -118,8 +115,8 @@ pub struct AutoRow {
 /// score(K) = cut(K) + 2 validity(K) − 2 min((best likelihood − likelihood(K)) / 0.1, 1) − 3 silhouette(K)
 /// cut(K)   = ln((1 − λ_{K+1} + 0.001) / (1 − λ_K + 0.001))
 /// ```
-/// with λ the eigenvalues of the normalised graph of objects and base clusters, and the likelihood that of one Gaussian a cluster (integrated
-/// classification likelihood, nats an object). Likelihood and silhouette both grow when clusters that are no Gaussians are cut into pieces; the
+/// with λ the eigenvalues of the normalised graph of objects and base clusters, and the likelihood that of one Gaussian a cluster, with shares of
+/// its own for words (integrated classification likelihood, nats an object). Likelihood and silhouette both grow when clusters that are no Gaussians are cut into pieces; the
 /// silhouette counts against, so that what is left is what Gaussians explain beyond compactness.
 ///
 /// Where values repeat (answers, counts, yes and no), covariances are larger by what recording takes away, and the gap test sees values that are
@@ -127,7 +124,9 @@ pub struct AutoRow {
 ///
 /// There are several clusters if, for some K up to 8, [neighbouring clusters have a gap between them](gap_test) at the level .05; or if, with no
 /// cluster of less than 5 % of the objects, clusters lie further from each other than they are torn (validity above −0.1), or k-means has a
-/// stable deep cut (stability · cut above 1.5; on a line both). Else the answer is 1.
+/// stable deep cut (stability · cut above 1.5; on a line both). Else the answer is 1. Between words are places where no object can be, which
+/// looks like a gap: where there are words (categories, columns of two or three values), some number of clusters must also explain the table
+/// better than one does (likelihood above 0), and where there is nothing else, that decides.
 ///
 /// # Errors
 /// [`SelectError`] for a range without a number that fits, a table that cannot be clustered, or a stop.
@@ -160,7 +159,13 @@ pub fn choose_recipe<'a>(
     if !gaps.is_empty() {
         values = HotDeck::new(values.view(), &gaps).draw(seed.child(6));
     }
+    let mut known = Array2::from_elem(values.dim(), true);
+    for &(row, column) in &gaps {
+        known[[row as usize, column as usize]] = false;
+    }
     let look = Look {
+        words: Words::of(values.view(), known.view()),
+        known,
         values: &scale(values.view(), how),
         gaps: &gaps,
         how,
@@ -198,6 +203,9 @@ struct Look<'a> {
     /// The objects looked at, scaled, with one draw of values for gaps.
     values: &'a Array2<f64>,
     gaps: &'a [(u32, u32)],
+    /// Which values are no gaps.
+    known: Array2<bool>,
+    words: Words,
     /// How they were scaled.
     how: Scale,
     /// The objects of the whole table.
@@ -251,7 +259,7 @@ impl Look<'_> {
             .map(|trial| trial.ensemble(&progress.part(CANDIDATE / 4)));
         let ensembles = made.collect::<Result<Vec<_>, SelectError>>()?;
         let budgets = self.budgets(&trials, &ensembles)?;
-        let criteria = Criteria::new(self.values.view(), self.seed.child(7))?;
+        let criteria = Criteria::new(self)?;
         let each = trials.par_iter().zip(&ensembles).zip(budgets);
         let each = each.map(|((trial, ensemble), budget)| {
             let part = progress.part(CANDIDATE / 4 * 3);
@@ -262,7 +270,7 @@ impl Look<'_> {
             candidates,
             &allowed,
             given.is_none(),
-            criteria.line,
+            criteria.likelihood.columns(),
         ))
     }
 
@@ -299,19 +307,16 @@ struct Criteria<'a> {
     spread: Array2<f64>,
     validity: DensityValidity,
     likelihood: ClassificationLikelihood,
-    /// Whether all objects lie on a line.
-    line: bool,
 }
 
 impl<'a> Criteria<'a> {
-    fn new(values: ArrayView2<'a, f64>, seed: Seed) -> Result<Self, SelectError> {
-        let components = Scores::of(values, VARIANCE)?.values;
+    fn new(look: &Look<'a>) -> Result<Self, SelectError> {
+        let (values, known) = (look.values.view(), look.known.view());
         Ok(Self {
             values,
-            spread: spread(values, seed),
+            spread: spread(values, known, look.seed.child(7)),
             validity: DensityValidity::new(values, NEIGHBOURS),
-            likelihood: ClassificationLikelihood::new(values, components.view()),
-            line: components.ncols() == 1,
+            likelihood: ClassificationLikelihood::new(values, known, look.words.clone())?,
         })
     }
 
@@ -333,11 +338,11 @@ impl<'a> Criteria<'a> {
 
 /// Every value moved at random by up to a quarter of the [`step`] of its column. A value that is one of few stands for all between it and the
 /// next, so that places without any value are no gaps; over the whole step those between two answers would be closed too.
-fn spread(values: ArrayView2<'_, f64>, seed: Seed) -> Array2<f64> {
+fn spread(values: ArrayView2<'_, f64>, known: ArrayView2<'_, bool>, seed: Seed) -> Array2<f64> {
     let mut rng = seed.rng();
     let mut spread = values.to_owned();
-    for mut column in spread.columns_mut() {
-        let step = step(column.view());
+    for (mut column, known) in spread.columns_mut().into_iter().zip(known.columns()) {
+        let step = step(column.view(), known);
         column.mapv_inplace(|value| value + 0.5 * step * (rng.random::<f64>() - 0.5));
     }
     spread
@@ -392,6 +397,7 @@ fn silhouette(rows: ArrayView2<'_, f64>, partition: &Partition) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gaussian::Columns;
     use crate::split_half::split_half;
     use partita::graph::{LwgpSettings, lwgp_each};
     use partita_core::{Partition, Silent};
@@ -445,11 +451,16 @@ mod tests {
         assert!(noise.reason.starts_with("1 cluster: "), "{}", noise.reason);
         // What overrules it, in turn.
         let overruled = |p: f64, validity: f64, cut: f64, line: bool| {
+            let columns = if line {
+                Columns::Line
+            } else {
+                Columns::Numbers
+            };
             let mut candidates = noise.candidates.clone();
             let row = &mut candidates[0].rows[0];
             (row.stability, row.smallest, row.p) = (Some(1.0), 20, Some(p));
             (row.validity, row.cut) = (validity, cut);
-            verdict::no_clusters(&candidates, line).is_none()
+            verdict::no_clusters(&candidates, columns).is_none()
         };
         assert!(!overruled(0.1, -0.1, 1.4, false) && !overruled(0.1, 0.1, 1.4, true));
         assert!(!overruled(0.1, -0.1, 1.6, true) && overruled(0.1, 0.1, 1.6, true));

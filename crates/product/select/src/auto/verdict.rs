@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{AutoCandidate, AutoChoice, AutoRow};
 use crate::choice::ChoiceRow;
+use crate::gaussian::Columns;
 use crate::{Choice, Criterion};
 use partita_core::Partition;
 use partita_generate::Recipe;
@@ -60,7 +61,7 @@ pub(super) fn verdict(
     candidates: Vec<AutoCandidate>,
     allowed: &[usize],
     open: bool,
-    line: bool,
+    columns: Columns,
 ) -> AutoChoice {
     if !open {
         return given(candidates);
@@ -90,7 +91,7 @@ pub(super) fn verdict(
     };
     let chosen = best(may()).expect("a number is allowed");
     let next = best(may().filter(|rated| rated.row.clusters != chosen.row.clusters));
-    let (clusters, recipe, reason) = match no_clusters(&candidates, line) {
+    let (clusters, recipe, reason) = match no_clusters(&candidates, columns) {
         Some(reason) => (1, &candidates[0].recipe, reason),
         None => (chosen.row.clusters, chosen.recipe, reason(chosen, next)),
     };
@@ -129,10 +130,23 @@ fn choice_row(rated: &Rated<'_>) -> ChoiceRow {
     row
 }
 
-/// Why there are no clusters, if so. Where all objects lie on a `line` any gap in a tail passes for one between clusters: what is separated
-/// must be stable and cut off far too.
-pub(super) fn no_clusters(candidates: &[AutoCandidate], line: bool) -> Option<String> {
+/// Why there are no clusters, if so. Where all objects lie on a line any gap in a tail passes for one between clusters: what is separated must be
+/// stable and cut off far too. Between words there is always a gap: some groups must explain them better than one does.
+pub(super) fn no_clusters(candidates: &[AutoCandidate], columns: Columns) -> Option<String> {
     let rows = || candidates.iter().flat_map(|one| &one.rows);
+    if matches!(columns, Columns::Words | Columns::Both) {
+        let likelihoods = rows().map(|row| row.likelihood);
+        let most = likelihoods.fold(f64::NEG_INFINITY, f64::max);
+        if most <= 0.0 {
+            return Some(format!(
+                "1 cluster: however the objects are cut into groups, these explain the table no better than one does (integrated classification \
+                 likelihood {most:.2} nats an object at best)"
+            ));
+        }
+        if columns == Columns::Words {
+            return None;
+        }
+    }
     let p = rows().filter_map(|row| row.p).fold(1.0, f64::min);
     let large = |row: &AutoRow| {
         let objects = row.partition.as_ref().map_or(0, Partition::objects);
@@ -140,12 +154,9 @@ pub(super) fn no_clusters(candidates: &[AutoCandidate], line: bool) -> Option<St
     };
     let separated = |row: &AutoRow| row.validity > SEPARATED;
     let deep = |row: &AutoRow| row.stability.unwrap_or(0.0) * row.cut > DEEP;
-    let apart = |row: &AutoRow| {
-        if line {
-            separated(row) && deep(row)
-        } else {
-            separated(row) || deep(row)
-        }
+    let apart = |row: &AutoRow| match columns {
+        Columns::Line => separated(row) && deep(row),
+        _ => separated(row) || deep(row),
     };
     if p <= ALPHA || rows().any(|row| large(row) && apart(row)) {
         return None;
