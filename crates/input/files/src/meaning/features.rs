@@ -65,8 +65,13 @@ pub(crate) fn table(
     }
     let later = |feature: &Feature| matches!(feature, Feature::LeftOut);
     read_words(frame, places, &mut found, later, limit)?;
-    let unnamed = names.is_none_or(|names| names.last().is_some_and(String::is_empty));
-    let ends_with_sums = !options.all_rows && adds_up(&found, unnamed, Notation::new(options));
+    let last_name = names.and_then(|names| names.last());
+    let ends_with_sums = !options.all_rows
+        && adds_up(
+            &found,
+            last_name.map(String::as_str),
+            Notation::new(options),
+        );
     if ends_with_sums {
         leave_out_last(frame, &mut found);
     }
@@ -132,8 +137,13 @@ fn holds_ones(column: &Column) -> bool {
     matches!(column, Column::Parsed { values, missing, words: false, .. } if missing.is_empty() && marks::are_ones(values))
 }
 
-/// Whether the last row has the sums or the means of all numbers above it: several, or one where the row has no name.
-fn adds_up(found: &[Feature], unnamed: bool, notation: Notation) -> bool {
+/// A mean that stands below a column differs from it by no more than this share of the mean deviation: rounding, and one of a hundred values.
+const ROUNDED: f64 = 0.01;
+
+/// Whether the last row has the sums or the means of all numbers above it, and no words beside them: several, or one where the row has no name
+/// (of means: where it alone has none).
+fn adds_up(found: &[Feature], name: Option<&str>, notation: Notation) -> bool {
+    let unnamed = name.is_none_or(str::is_empty);
     let plain = |feature: &Feature| match feature {
         Feature::Numbers(values) => Some(values.clone()),
         _ => None,
@@ -150,6 +160,10 @@ fn adds_up(found: &[Feature], unnamed: bool, notation: Notation) -> bool {
         _ => None,
     };
     let mut columns: Vec<Vec<f64>> = found.iter().filter_map(plain).collect();
+    let ends_with_word = |feature: &Feature| matches!(feature, Feature::Words(words) if words.codes().last().is_some_and(|last| *last != MISSING));
+    if !columns.is_empty() && found.iter().any(ends_with_word) {
+        return false;
+    }
     if columns.is_empty() {
         columns = found.iter().filter_map(read).collect();
     }
@@ -167,14 +181,24 @@ fn adds_up(found: &[Feature], unnamed: bool, notation: Notation) -> bool {
                 .filter(|value| !value.is_nan())
                 .collect();
             let sum: f64 = others.iter().sum();
-            let wanted = if mean { sum / others.len() as f64 } else { sum };
+            let average = sum / others.len() as f64;
             let size: f64 = others.iter().map(|value| value.abs()).sum();
+            let deviation = others
+                .iter()
+                .map(|value| (value - average).abs())
+                .sum::<f64>();
+            let (wanted, rounding) = if mean {
+                (average, ROUNDED * deviation / others.len() as f64)
+            } else {
+                (sum, 1e-6 * size)
+            };
             there += usize::from(size > 0.0);
             // What is always the same is its mean in every row.
             differs |= others.iter().any(|value| *value != last);
-            others.len() > 2 && (last - wanted).abs() <= if mean { 0.006 } else { 1e-6 * size }
+            others.len() > 2 && (last - wanted).abs() <= rounding
         });
-        fits && there > usize::from(!unnamed) && differs
+        let one = unnamed && !(mean && name.is_none());
+        fits && there > usize::from(!one) && differs
     };
     of(false) || unnamed && of(true)
 }
