@@ -35,6 +35,7 @@
 
 mod basis;
 mod chebyshev;
+mod components;
 mod dense;
 mod error;
 mod faer;
@@ -44,6 +45,7 @@ mod lapack;
 mod pairs;
 
 pub use chebyshev::{ChebyshevSettings, chebyshev};
+pub use components::principal_components;
 pub use dense::symmetric_eigen;
 #[cfg(feature = "lapack")]
 pub use dense::symmetric_eigen_lapack;

@@ -86,7 +86,7 @@ impl Corridor {
     /// Learns line, width and windows on one half.
     pub(crate) fn learn(pair: Pair<'_, '_>, half: Half, seed: Seed) -> Result<Self, NoCorridor> {
         let [a, b] = [pair.first, pair.second].map(|group| half.moments(group));
-        let line = Line::between(a, b).ok_or(NoCorridor::TooFewRows)?;
+        let line = Line::between(a, b, pair.rows.dimensions).ok_or(NoCorridor::TooFewRows)?;
         let [first, second] =
             [pair.first, pair.second].map(|group| places(pair.rows, group, half, &line));
         let reach = wide(&first).max(wide(&second));

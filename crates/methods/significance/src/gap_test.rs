@@ -40,7 +40,8 @@ use crate::tree::Merging;
 ///
 /// # Cost
 /// O(S n d²) once for S halvings, and O(S (n d + n_pair d² + d³)) for each of about 4 K to 5 K tests of pairs, in parallel; memory is
-/// [`gap_test_bytes`]. The same seed gives the same bits with any number of threads.
+/// [`gap_test_bytes`]. Where a table has more columns than rows, n takes the place of d (rows are turned into the dimensions that they lie in), and
+/// turning takes O(n² d). The same seed gives the same bits with any number of threads.
 ///
 /// # Differences
 /// This procedure is Partita's own: there is nothing that it could differ from but its prototype, which merged clusters that cannot be
@@ -62,7 +63,7 @@ pub fn gap_test(
     monitor: &dyn Monitor,
 ) -> Result<GapTest, SignificanceError> {
     settings.check()?;
-    let rows = Rows::new(table, labels, settings.halvings, seed)?;
+    let mut rows = Rows::new(table, labels, settings.halvings, seed)?;
     let tested = rows.members.iter().filter(|members| !members.is_empty());
     let clusters = tested.count();
     if clusters < 2 {
@@ -71,6 +72,7 @@ pub fn gap_test(
     let needed = gap_test_bytes(table.nrows(), table.ncols(), clusters, settings.halvings);
     let remedy = "test on principal components of the table, or with fewer halvings";
     budget.check("the test of clusters", needed, remedy)?;
+    rows.turn();
     let groups = groups(&rows, settings);
     let mut merging = Merging::new(&rows, settings, seed, groups);
     merging.run(monitor)?;
@@ -82,7 +84,16 @@ pub fn gap_test(
 /// The bytes that [`gap_test`] holds besides the table (a copy of one whose rows are not contiguous not counted): means and scatters of
 /// 2 S halves of K clusters, some numbers a row, and on every thread the rows of a corridor and some d × d matrices.
 pub fn gap_test_bytes(rows: usize, columns: usize, clusters: usize, halvings: u32) -> u64 {
-    let [n, d, k] = [rows, columns, clusters].map(|size| size as u64);
+    let [n, all, k] = [rows, columns, clusters].map(|size| size as u64);
+    let d = all.min(n);
+    let turning = if all > n {
+        (all.saturating_mul(2))
+            .saturating_add(n.saturating_mul(6))
+            .saturating_mul(n)
+            .saturating_mul(8)
+    } else {
+        0
+    };
     let square = d.saturating_add(1).saturating_mul(d).saturating_mul(8);
     let halves = k.saturating_mul(2 * u64::from(halvings));
     let thread = square
@@ -90,6 +101,7 @@ pub fn gap_test_bytes(rows: usize, columns: usize, clusters: usize, halvings: u3
         .saturating_add(n.saturating_mul(40));
     (halves.saturating_mul(square))
         .saturating_add(n.saturating_mul(40))
+        .saturating_add(turning)
         .saturating_add(
             sums_under_way(usize::MAX)
                 .div_ceil(2)
@@ -203,7 +215,7 @@ fn answer(
         labels: rows.cluster.iter().map(label).collect(),
         incomplete_rows: rows.incomplete,
         unlabelled_rows: rows.unlabelled,
-        duplicate_rows: rows.duplicates(),
+        duplicate_rows: rows.duplicates,
         settings: settings.clone(),
         tests: merging.made,
         nodes: merging.nodes,

@@ -19,8 +19,9 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The line between two sets of rows; none where all their rows are equal, or both means are.
-    pub(crate) fn between(a: &Moments, b: &Moments) -> Option<Self> {
+    /// The line between two sets of rows in so many dimensions, of which they may lie in fewer; none where all their rows are equal, or both means
+    /// are.
+    pub(crate) fn between(a: &Moments, b: &Moments, dimensions: usize) -> Option<Self> {
         let columns = a.mean.len();
         let rows = a.rows + b.rows;
         if rows <= 2.0 {
@@ -31,11 +32,12 @@ impl Line {
         if !(trace.is_finite() && trace > 0.0) {
             return None;
         }
-        let share = columns as f64 / (columns as f64 + rows);
+        let dimensions = dimensions as f64;
+        let share = dimensions / (dimensions + rows);
         pooled *= 1.0 - share;
         pooled
             .diag_mut()
-            .mapv_inplace(|x| x + share * trace / columns as f64);
+            .mapv_inplace(|x| x + share * trace / dimensions);
         let pooled = Mat::from_fn(columns, columns, |i, j| pooled[[i, j]]);
         let factor = pooled.llt(Side::Lower).ok()?;
         let mut inverse = Mat::<f64>::identity(columns, columns);

@@ -412,6 +412,8 @@ fn the_p_value_of_a_pair_is_that_of_plain_loops() {
         (300, 2, 0.0, true),
         (400, 4, 0.0, true),
         (200, 2, 2.5, false),
+        // More columns than rows.
+        (120, 125, 30.0, false),
     ]
     .into_iter()
     .enumerate()

@@ -70,7 +70,7 @@ pub(crate) fn test_half(
     seed: Seed,
 ) -> HalfTest {
     let size = (pair.first.rows + pair.second.rows) as f64;
-    let share = settings.margin * (pair.rows.columns() as f64 / size).sqrt();
+    let share = settings.margin * (pair.rows.dimensions as f64 / size).sqrt();
     let emptier = 1.0 - share.min(0.5);
     let held = [pair.first, pair.second].map(|group| learn.other().moments(group).rows);
     let mut test = HalfTest {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use partita_core::Seed;
-use partita_core::ndarray::{ArrayView2, CowArray, Ix2};
+use partita_core::ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2};
+use partita_spectral::principal_components;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
@@ -16,6 +17,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// The rows of a table, with halvings that are stratified by cluster. Clusters are numbered in the order in which they first appear,
 /// so that results do not depend on what labels are called.
 pub(crate) struct Rows<'a> {
+    /// As many columns as the table; with fewer complete rows than columns, their principal components.
     values: CowArray<'a, f64, Ix2>,
     /// The cluster of every row; [`NONE`] for rows without a label.
     pub(crate) cluster: Vec<u32>,
@@ -31,6 +33,10 @@ pub(crate) struct Rows<'a> {
     pub(crate) incomplete: usize,
     /// Rows that have no missing value and no label.
     pub(crate) unlabelled: usize,
+    /// Complete rows that have the numbers of an earlier one (by a hash of 64 bits).
+    pub(crate) duplicates: usize,
+    /// Columns of the table, d.
+    pub(crate) dimensions: usize,
 }
 
 impl<'a> Rows<'a> {
@@ -56,10 +62,31 @@ impl<'a> Rows<'a> {
             members: Vec::new(),
             incomplete: 0,
             unlabelled: 0,
+            duplicates: 0,
+            dimensions: table.ncols(),
         };
         rows.sort(labels);
         rows.halve(halvings, seed);
+        rows.duplicates = rows.duplicates();
         Ok(rows)
+    }
+
+    /// Rows in more dimensions than there are rows lie in fewer: they are turned into these, which keeps all distances. Numbers whose products are
+    /// beyond all bounds stay as they are.
+    pub(crate) fn turn(&mut self) {
+        if self.dimensions <= self.complete.len() || self.complete.is_empty() {
+            return;
+        }
+        let complete: Vec<usize> = self.complete.iter().map(|&row| row as usize).collect();
+        let complete = self.values.select(Axis(0), &complete);
+        let Ok(turned) = principal_components(complete.view(), 1.0, 0) else {
+            return;
+        };
+        let mut values = Array2::from_elem((self.cluster.len(), turned.ncols()), f64::NAN);
+        for (&row, turned) in self.complete.iter().zip(turned.outer_iter()) {
+            values.row_mut(row as usize).assign(&turned);
+        }
+        self.values = values.into();
     }
 
     fn sort(&mut self, labels: &[Option<u32>]) {
@@ -117,7 +144,7 @@ impl<'a> Rows<'a> {
         &values[row as usize * columns..][..columns]
     }
 
-    /// Columns of the table, d.
+    /// Numbers of a row that are held: d or fewer.
     pub(crate) fn columns(&self) -> usize {
         self.values.ncols()
     }
@@ -127,8 +154,7 @@ impl<'a> Rows<'a> {
         self.halves[row as usize] >> halving & 1
     }
 
-    /// Complete rows that have the numbers of an earlier one (by a hash of 64 bits).
-    pub(crate) fn duplicates(&self) -> usize {
+    fn duplicates(&self) -> usize {
         let hash = |&row: &u32| {
             let mut hasher = DefaultHasher::new();
             // Both zeros are one number.

@@ -1,8 +1,8 @@
 //! Null models: tables without clusters that are shaped like a given one.
 
-use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
+use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{Seed, SettingChoice};
-use partita_spectral::symmetric_eigen;
+use partita_spectral::principal_components;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -33,25 +33,10 @@ pub(crate) struct Scores {
 impl Scores {
     /// The components that hold a share of the variance; distances between rows are kept as far as the share is 1.
     pub(crate) fn of(table: ArrayView2<'_, f64>, share: f64) -> Result<Self, SelectError> {
-        let (n, d) = table.dim();
         if table.outer_iter().all(|row| row == table.row(0)) {
             return Err(SelectError::Table("all rows of the table are equal".into()));
         }
-        let means = table.mean_axis(Axis(0)).expect("a table has rows");
-        let centred = &table - &means;
-        let values = if d <= n {
-            let eigen = symmetric_eigen(centred.t().dot(&centred).view())?;
-            let kept = kept(eigen.values.iter().copied(), share);
-            centred.dot(&eigen.vectors.slice(s![.., ..kept]))
-        } else {
-            let eigen = symmetric_eigen(centred.dot(&centred.t()).view())?;
-            let kept = kept(eigen.values.iter().copied(), share);
-            let lengths = eigen
-                .values
-                .slice(s![..kept])
-                .mapv(|value| value.max(0.0).sqrt());
-            &eigen.vectors.slice(s![.., ..kept]) * &lengths
-        };
+        let values = principal_components(table, share, LEAST)?;
         Ok(Self { values })
     }
 
@@ -91,21 +76,6 @@ fn permuted(table: ArrayView2<'_, f64>, seed: Seed) -> Array2<f64> {
 
 /// Components that are always kept, where there are so many.
 const LEAST: usize = 20;
-
-/// The fewest leading eigenvalues that hold a share of all, but not fewer than [`LEAST`] that are more than rounding.
-fn kept(values: impl Iterator<Item = f64> + Clone, share: f64) -> usize {
-    let largest = values.clone().fold(0.0, f64::max);
-    let total: f64 = values.clone().map(|value| value.max(0.0)).sum();
-    let (mut sum, mut kept) = (0.0, 0);
-    for value in values {
-        if kept > 0 && ((kept >= LEAST && sum >= share * total) || value <= 1e-12 * largest) {
-            break;
-        }
-        sum += value;
-        kept += 1;
-    }
-    kept
-}
 
 /// A draw of the standard normal distribution (Box and Muller).
 fn normal(rng: &mut impl rand::Rng) -> f64 {
