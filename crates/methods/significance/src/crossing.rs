@@ -4,7 +4,7 @@
 use partita_core::Seed;
 use partita_core::ndarray::linalg::general_mat_mul;
 use partita_core::ndarray::{Array1, Array2, Axis, Slice};
-use partita_spectral::symmetric_eigen;
+use partita_spectral::{LanczosSettings, top_eigenpairs};
 
 use crate::line::Line;
 use crate::rows::Rows;
@@ -17,7 +17,7 @@ const GAIN: f64 = 1.25;
 /// Share of the rows near the valley that are outside of a half.
 const OUTSIDE: f64 = 0.1;
 
-/// An eigenvalue below this share of the largest is 0: residuals have one dimension less than the table.
+/// An eigenvalue below this share of the root of the sum of all squares is 0: residuals have one dimension less than the table.
 const RANK: f64 = 1e-6;
 
 /// Rows whose products are added at once.
@@ -39,6 +39,7 @@ pub(crate) fn crossing(
         line,
         windows,
         reach: reach(walkers, windows),
+        seed: seed.child(u64::MAX),
     };
     let coin = |walker: &&Walker| seed.child(walker.row.into()).number() & 1 == 0;
     let (proposing, judging): (Vec<&Walker>, Vec<&Walker>) = walkers.iter().partition(coin);
@@ -106,6 +107,8 @@ struct Search<'a, 'r> {
     line: &'a Line,
     windows: &'a Windows,
     reach: f64,
+    /// Of the first vectors of a search for an eigenvector.
+    seed: Seed,
 }
 
 impl Search<'_, '_> {
@@ -124,17 +127,15 @@ impl Search<'_, '_> {
         let shift = self.mean(&near) - &usual;
         let mut candidates = vec![(shift, f64::NEG_INFINITY)];
         let spread = self.spread(&near, &usual) - self.spread(&rest, &usual);
-        if let Ok(pairs) = symmetric_eigen(spread.view()) {
-            let largest = pairs
-                .values
-                .iter()
-                .fold(0.0_f64, |most, x| most.max(x.abs()));
-            if pairs.values[0] > RANK * largest {
-                let axis = pairs.vectors.column(0).to_owned();
-                let middle = axis.dot(&usual);
-                candidates.push((-&axis, -middle));
-                candidates.push((axis, middle));
-            }
+        let largest = spread.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let settings = LanczosSettings::default();
+        if let Ok(pairs) = top_eigenpairs(spread.view(), 1, self.seed, &settings)
+            && pairs.values[0] > RANK * largest
+        {
+            let axis = pairs.vectors.column(0).to_owned();
+            let middle = axis.dot(&usual);
+            candidates.push((-&axis, -middle));
+            candidates.push((axis, middle));
         }
         Some(candidates)
     }
