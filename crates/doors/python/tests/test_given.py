@@ -163,7 +163,7 @@ def annotated():
     cells.obs_names = [f"cell {at}" for at in range(N)]
     cells.obs["leiden_1.0"] = pd.Categorical(TRUTH)
     cells.obs["louvain"] = pd.Categorical(TRUTH)
-    cells.obsm["X_pca"] = np.concatenate([rng.normal(size=(N, 1)), 9.0 * np.repeat([0, 1, 2], 10)[:, None]], axis=1)
+    cells.obsm["X_pca"] = rng.normal(size=(N, 2)) + [[0.0, 9.0]] * np.repeat([0, 1, 2], 10)[:, None]
     cells.layers["counts"] = np.abs(cells.X)
     return cells
 
