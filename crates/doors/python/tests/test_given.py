@@ -261,6 +261,29 @@ def test_parts_of_an_anndata():
         pt.anndata.consensus(cells, "leiden_2", 3)
 
 
+def test_frames_of_numbers_and_words_are_read_as_files(tmp_path):
+    """Words are categories, dates days; one answer by frame and by file, whichever library the frame is of."""
+    random = np.random.default_rng(3)
+    of = np.repeat([0, 1, 2], 40)
+    frame = pd.DataFrame({
+        "dose": random.normal(size=120) + 6.0 * of,
+        "site": np.array(["left", "middle", "right"])[np.where(random.random(120) < 0.8, of, random.integers(0, 3, 120))],
+        "answer": pd.Categorical(np.array(["no", "yes"])[random.integers(0, 2, 120)]),
+        "seen": pd.date_range("2020-01-01", periods=120)[random.permutation(120)],
+    })
+    frame.loc[::9, "site"] = None
+    frame.loc[5, "dose"] = np.nan
+    frame.to_csv(tmp_path / "frame.csv", index=False)
+    wanted = pt.choose_k(pt.read_table(tmp_path / "frame.csv")).n_clusters
+    assert wanted == 3
+    named = frame.set_index(pd.Index([f"p{at}" for at in range(120)]))
+    for given, names in [(frame, None), (pytest.importorskip("polars").from_pandas(frame), None), (named, list(named.index))]:
+        assert pt.choose_k(given).n_clusters == wanted
+        assert pt.generate(given, "kmeans:5", base_k=3).object_names == names
+    frame["site"] = [str(at) for at in range(120)]
+    assert pt.generate(frame[["dose", "site"]].dropna(), "kmeans:2", base_k=2).shape == (119, 2), "numbers as texts"
+
+
 #: Clusterings beside numbers, as Seurat and scanpy have them.
 METADATA = {
     "leiden_0.4": TRUTH,

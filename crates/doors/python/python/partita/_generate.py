@@ -83,7 +83,7 @@ def generate(
     ----------
     X : array of shape (n, d), DataFrame, SciPy sparse matrix, Table, TableFiles or AnnData
         Finite numbers. A float64 array is read in place; what :func:`scan_table` found is read by blocks where it would fill half of
-        ``max_memory``, by k-means and uspec.
+        ``max_memory``, by k-means and uspec. A frame with words or dates is read as ``partita run`` reads a file: words become categories.
     recipe : str, dict or path, optional
         Base clusterers and how often each runs, such as ``"kmeans:60,ward:10"``, or a dict with the names of the arguments below and
         ``base``, or the path (a ``pathlib.Path``) of a recipe in TOML or of an ensemble, which says how it was made and with which

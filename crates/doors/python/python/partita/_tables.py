@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -431,7 +433,7 @@ def table_of(
     layer: str | None = None,
     gaps: Literal["drawn", "kept", "refused"] = "drawn",
 ) -> NativeTable:
-    """A table of numbers: an array, a frame, a sparse matrix, or a part of an AnnData. ``gaps`` says what becomes of them where ``impute``
+    """A table of numbers: an array, a frame (of words too, which become categories), a sparse matrix, or a part of an AnnData. ``gaps`` says what becomes of them where ``impute``
     does not: base clusterings draw values, they stay, or they are refused."""
     if impute not in (None, "mean", "none"):
         raise InputError(f"impute={impute!r}; write 'mean', 'none' to refuse gaps, or nothing")
@@ -451,6 +453,8 @@ def table_of(
     if hasattr(data, "tocsr"):
         return _sparse(data, names or columns, objects, truth)
     if is_frame(data):
+        if gaps != "refused" and not all(map(_holds_numbers, frame_columns(data)[1])):
+            return table_of(_read(data, impute), names, impute, gaps=gaps)
         columns, objects = frame_columns(data)[0], frame_index(data)
         values = data.to_numpy() if hasattr(data, "to_numpy") else np.column_stack([np.asarray(c) for c in frame_columns(data)[1]])
     else:
@@ -471,6 +475,36 @@ def table_of(
         values, _, found = filled(values, called, draws=impute is None)
         drawn = [*drawn, *found]
     return NativeTable.dense(values, called, objects, truth, drawn)
+
+
+def _holds_numbers(column: Any) -> bool:
+    """Whether a column of a frame has numbers, or texts and objects that are numbers, and gaps."""
+    values = np.asarray(column)
+    try:
+        return values.dtype.kind in "iufb" or bool(_numbers(values[:, None], None).size)
+    except InputError:
+        return False
+
+
+def _read(frame: Any, impute: str | None) -> Table:
+    """A frame with words or dates as a file of text, which is read as ``partita run`` reads one; all its rows are objects."""
+    from partita._reading import read_table
+
+    names, columns = frame_columns(frame)
+    index = frame_index(frame)
+    if index is not None:
+        called = next(name for name in ("id", "object", "".join(names) + "_") if name not in names)
+        names, columns = [called, *names], [index, *columns]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "frame.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(names)
+            writer.writerows(zip(*(["" if is_gap(value) else value for value in column] for column in columns)))
+        table = read_table(path, id=None if index is None else names[0], header=True, delimiter=",", all_rows=True, impute=impute)
+    if table.X.shape[0] != frame.shape[0]:
+        raise InputError(f"{frame.shape[0] - table.X.shape[0]} rows of the frame have no value; leave them out")
+    return table
 
 
 def filled(values: np.ndarray[Any, Any], columns: list[str], means: Any = None, *, draws: bool = False) -> tuple[Any, Any, Any]:
