@@ -12,7 +12,7 @@ from partita import _partita
 from partita._ensemble import Ensemble
 from partita._errors import InputError
 from partita._run import Run, json_of, logger, seed_of
-from partita._tables import ColumnNames, Table, TableFiles, columns_called, frame_index, is_gap, matrix_of
+from partita._tables import ColumnNames, Table, TableFiles, columns_called, frame_index, is_gap, matrix_of, table_in
 
 
 def read_options(
@@ -249,10 +249,7 @@ def read_table(
         **more,
     )
     seed, run = seed_of(random_state), Run(None, max_memory)
-    numbers, columns, objects, classes, gaps = _partita.read_table(os.fspath(path), json_of({"file": "", **options}), seed, run)
-    if classes is None:
-        return Table(matrix_of(numbers), columns, objects, gaps=gaps)
-    return Table(matrix_of(numbers), columns, objects, classes[1], classes[0], gaps)
+    return table_in(path, json_of({"file": "", **options}), seed, run)
 
 
 def scan_table(

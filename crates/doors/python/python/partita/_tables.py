@@ -17,7 +17,7 @@ from partita import _partita
 from partita._errors import InputError
 from partita._given import check_labels, check_table, is_clustering, labels_by_name
 from partita._partita import NativeTable
-from partita._run import Run, say
+from partita._run import Run, json_of, say
 
 #: Words that mean that a label is missing, as in files.
 MISSING_WORDS = frozenset(
@@ -488,8 +488,6 @@ def _holds_numbers(column: Any) -> bool:
 
 def _read(frame: Any, impute: str | None) -> Table:
     """A frame with words or dates as a file of text, which is read as ``partita run`` reads one; all its rows are objects."""
-    from partita._reading import read_table
-
     names, columns = frame_columns(frame)
     index = frame_index(frame)
     if index is not None:
@@ -501,10 +499,19 @@ def _read(frame: Any, impute: str | None) -> Table:
             writer = csv.writer(file)
             writer.writerow(names)
             writer.writerows(zip(*(["" if is_gap(value) else value for value in column] for column in columns)))
-        table = read_table(path, id=None if index is None else names[0], header=True, delimiter=",", all_rows=True, impute=impute)
+        how = {"file": "", "id": None if index is None else names[0], "header": "yes", "delimiter": ",", "all_rows": True}
+        options = json_of({**how, "impute": impute, "max_categories": 50})
+        table = table_in(path, options, 0, Run())
     if table.X.shape[0] != frame.shape[0]:
         raise InputError(f"{frame.shape[0] - table.X.shape[0]} rows of the frame have no value; leave them out")
     return table
+
+
+def table_in(path: str | os.PathLike[str], options: str, seed: int, run: Run) -> Table:
+    """The table of a file."""
+    numbers, columns, objects, classes, gaps = _partita.read_table(os.fspath(path), options, seed, run)
+    name, truth = ("label", None) if classes is None else classes
+    return Table(matrix_of(numbers), columns, objects, truth, name, gaps)
 
 
 def filled(values: np.ndarray[Any, Any], columns: list[str], means: Any = None, *, draws: bool = False) -> tuple[Any, Any, Any]:
