@@ -95,7 +95,7 @@ pub struct AutoRow {
     pub likelihood: f64,
     /// Mean silhouette, distances taken to the means of clusters.
     pub silhouette: f64,
-    /// The smallest p-value that neighbouring clusters are apart, of those that [`gap_test`] leaves, where it was asked for.
+    /// The smallest p-value that neighbouring clusters are apart, of those that [`gap_test`](partita_significance::gap_test) leaves, where it was asked for.
     pub p: Option<f64>,
     /// Adjusted Rand index of the clusters that two halves of the base clusterings lead to, where it was asked for.
     pub stability: Option<f64>,
@@ -122,7 +122,7 @@ pub struct AutoRow {
 /// Where values repeat (answers, counts, yes and no), covariances are larger by what recording takes away, and the gap test sees values that are
 /// spread over half of what each stands for, so that equal rows are no clusters of their own.
 ///
-/// There are several clusters if, for some K up to 8, [neighbouring clusters have a gap between them](gap_test) at the level .05; or if, with no
+/// There are several clusters if, for some K up to 8, [neighbouring clusters have a gap between them](partita_significance::gap_test) at the level .05; or if, with no
 /// cluster of less than 5 % of the objects, clusters lie further from each other than they are torn (validity above −0.1), or k-means has a
 /// stable deep cut (stability · cut above 1.5; on a line both). Else the answer is 1. Between words are places where no object can be, which
 /// looks like a gap: where there are words (categories, columns of two or three values), some number of clusters must also explain the table
