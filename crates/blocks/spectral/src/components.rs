@@ -8,10 +8,10 @@ use crate::{SpectralError, symmetric_eigen};
 const ROUNDING: f64 = 1e-12;
 
 /// The rows of a table (n × d) along its principal components, of falling variance (n × r): the fewest that hold a share of the variance, but not
-/// fewer than `least` that are more than rounding. Where the share is 1, distances between rows are kept.
+/// fewer than `least` that are more than rounding. Where the share is 1, distances between rows are kept. No rows have no components.
 ///
 /// # Errors
-/// [`SpectralError`] for a table without rows, numbers that are not finite, or if the solver gives up.
+/// [`SpectralError`] for products that are not finite, or if the solver gives up.
 ///
 /// # Cost
 /// O(n d min(n, d)) time, some matrices of side min(n, d) and a copy of the table. One thread, so that the bits do not depend on how many there

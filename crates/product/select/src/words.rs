@@ -17,7 +17,8 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Of a table (n × d) before it is scaled, and which values were there.
+    /// Of a table (n × d) before it is scaled, and which values were there. A column alone is one of numbers: by shares no groups of it would be
+    /// likelier than one.
     ///
     /// # Cost
     /// O(n d) time, 8 bytes for every row and feature of words.
@@ -35,8 +36,10 @@ impl Words {
                     each.map(|(row, known)| of_row(row).filter(|_| *known).map(|at| at as u32))
                         .collect(),
                 )
-            } else {
+            } else if values.ncols() > 1 {
                 few_values(values.column(feature.start), known.column(feature.start))
+            } else {
+                None
             };
             match of_rows {
                 Some(of_rows) => words.features.push(of_rows),
@@ -160,5 +163,7 @@ mod tests {
         };
         let gain = of(&|row| row % 4) - of(&|_| 0);
         assert!(gain < 4f64.ln() && gain > 0.9 * 4f64.ln(), "{gain}");
+        let alone = Words::of(values.slice(s![.., ..1]), known.slice(s![.., ..1]));
+        assert!(alone.is_empty() && alone.numbers == [0]);
     }
 }

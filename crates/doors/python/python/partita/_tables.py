@@ -453,10 +453,10 @@ def table_of(
     if hasattr(data, "tocsr"):
         return _sparse(data, names or columns, objects, truth)
     if is_frame(data):
-        if gaps != "refused" and not all(map(_holds_numbers, frame_columns(data)[1])):
-            return table_of(_read(data, impute), names, impute, gaps=gaps)
         columns, objects = frame_columns(data)[0], frame_index(data)
         values = data.to_numpy() if hasattr(data, "to_numpy") else np.column_stack([np.asarray(c) for c in frame_columns(data)[1]])
+        if values.dtype.kind not in "iufb" and gaps != "refused" and not all(map(_holds_numbers, frame_columns(data)[1])):
+            return table_of(_read(data, impute), names, impute, gaps=gaps)
     else:
         values = as_array(data)
     if values.dtype.names:

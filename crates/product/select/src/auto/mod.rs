@@ -95,7 +95,8 @@ pub struct AutoRow {
     pub likelihood: f64,
     /// Mean silhouette, distances taken to the means of clusters.
     pub silhouette: f64,
-    /// The smallest p-value that neighbouring clusters are apart, of those that [`gap_test`](partita_significance::gap_test) leaves, where it was asked for.
+    /// The smallest p-value that neighbouring clusters are apart, of those that [`gap_test`](partita_significance::gap_test) leaves, where it
+    /// was asked for.
     pub p: Option<f64>,
     /// Adjusted Rand index of the clusters that two halves of the base clusterings lead to, where it was asked for.
     pub stability: Option<f64>,
@@ -116,14 +117,14 @@ pub struct AutoRow {
 /// cut(K)   = ln((1 − λ_{K+1} + 0.001) / (1 − λ_K + 0.001))
 /// ```
 /// with λ the eigenvalues of the normalised graph of objects and base clusters, and the likelihood that of one Gaussian a cluster, with shares of
-/// its own for words (integrated classification likelihood, nats an object). Likelihood and silhouette both grow when clusters that are no Gaussians are cut into pieces; the
-/// silhouette counts against, so that what is left is what Gaussians explain beyond compactness.
+/// its own for words (integrated classification likelihood, nats an object). Likelihood and silhouette both grow when clusters that are no
+/// Gaussians are cut into pieces; the silhouette counts against, so that what is left is what Gaussians explain beyond compactness.
 ///
 /// Where values repeat (answers, counts, yes and no), covariances are larger by what recording takes away, and the gap test sees values that are
 /// spread over half of what each stands for, so that equal rows are no clusters of their own.
 ///
-/// There are several clusters if, for some K up to 8, [neighbouring clusters have a gap between them](partita_significance::gap_test) at the level .05; or if, with no
-/// cluster of less than 5 % of the objects, clusters lie further from each other than they are torn (validity above −0.1), or k-means has a
+/// There are several clusters if, for some K up to 8, [neighbouring clusters have a gap between them](partita_significance::gap_test) at the
+/// level .05; or if, with no cluster of less than 5 % of the objects, clusters lie further from each other than they are torn (validity above −0.1), or k-means has a
 /// stable deep cut (stability · cut above 1.5; on a line both). Else the answer is 1. Between words are places where no object can be, which
 /// looks like a gap: where there are words (categories, columns of two or three values), some number of clusters must also explain the table
 /// better than one does (likelihood above 0), and where there is nothing else, that decides.
