@@ -454,7 +454,13 @@ def table_of(
         return _sparse(data, names or columns, objects, truth)
     if is_frame(data):
         columns, objects = frame_columns(data)[0], frame_index(data)
-        values = data.to_numpy() if hasattr(data, "to_numpy") else np.column_stack([np.asarray(c) for c in frame_columns(data)[1]])
+        try:
+            values = data.to_numpy() if hasattr(data, "to_numpy") else np.column_stack([np.asarray(c) for c in frame_columns(data)[1]])
+        except TypeError as error:
+            # Numbers and dates have no type in common.
+            if gaps == "refused":
+                raise InputError(f"a table has numbers: {error}") from None
+            values = np.empty((0, 0), dtype=object)
         if values.dtype.kind not in "iufb" and gaps != "refused" and not all(map(_holds_numbers, frame_columns(data)[1])):
             return table_of(_read(data, impute), names, impute, gaps=gaps)
     else:
