@@ -11,7 +11,10 @@ use crate::walkers::{HalfSpace, Walker, counted, quantile};
 use crate::windows::{BINS, BinCounts, Scale, Windows, best_windows};
 
 /// Share of the rows of the wider of the two clusters that a corridor has.
-const TUBE: f64 = 0.9;
+const WIDE: f64 = 0.9;
+
+/// That of a corridor with a third cluster beside its valley.
+const NARROW: f64 = 0.6;
 
 /// Rows of a cluster that a corridor must have.
 const LEAST_ROWS: usize = 3;
@@ -89,7 +92,8 @@ impl Corridor {
         let line = Line::between(a, b, pair.rows.dimensions).ok_or(NoCorridor::TooFewRows)?;
         let [first, second] =
             [pair.first, pair.second].map(|group| places(pair.rows, group, half, &line));
-        let reach = wide(&first).max(wide(&second));
+        let [reach, narrow] =
+            [WIDE, NARROW].map(|share| wide(&first, share).max(wide(&second, share)));
         let [first, second] = [first, second].map(|places| within(places, reach));
         if first.len().min(second.len()) < LEAST_ROWS {
             return Err(NoCorridor::TooFewRows);
@@ -98,19 +102,31 @@ impl Corridor {
         let few_values = has_few_values(first, &second, scale);
         let walkers = walkers(pair, half, &line, reach, None, scale);
         let width = 0.9 * a.rows.min(b.rows).powf(-0.2);
-        let windows = best_windows(&counted(&walkers), scale, width).ok_or(NoCorridor::NoValley)?;
+        let counts = counted(&walkers);
+        let (z, windows) = best_windows(&counts, scale, width).ok_or(NoCorridor::NoValley)?;
+        // A third cluster beside the valley is no way round it.
+        let own: Vec<Walker> = walkers
+            .iter()
+            .filter(|walker| walker.in_pair)
+            .copied()
+            .collect();
         let mut learned = Self {
+            half_space: crossing(pair.rows, &line, &own, &windows, seed),
             line,
             reach,
-            half_space: None,
             scale,
             windows,
             few_values,
         };
-        learned.half_space = crossing(pair.rows, &learned.line, &walkers, &windows, seed);
         if learned.half_space.is_some() {
-            let counts = learned.count(pair, half);
-            learned.windows = best_windows(&counts, scale, width).ok_or(NoCorridor::NoValley)?;
+            let found = best_windows(&learned.count(pair, half), scale, width);
+            learned.windows = found.ok_or(NoCorridor::NoValley)?.1;
+        } else if windows.valley.count(&counts.all) > windows.valley.count(&counts.pair) {
+            let inside = walkers.iter().filter(|walker| walker.off <= narrow);
+            let found = best_windows(&counted(inside), scale, width);
+            if let Some((_, windows)) = found.filter(|(better, _)| *better > z) {
+                (learned.reach, learned.windows) = (narrow, windows);
+            }
         }
         Ok(learned)
     }
@@ -144,11 +160,11 @@ fn places(rows: &Rows<'_>, group: &Group, half: Half, line: &Line) -> Vec<(f64, 
     places
 }
 
-/// The r² within which most rows of a group are.
-fn wide(places: &[(f64, f64)]) -> f64 {
+/// The r² within which a share of the rows of a group are.
+fn wide(places: &[(f64, f64)], share: f64) -> f64 {
     let mut off: Vec<f64> = places.iter().map(|place| place.1).collect();
     off.sort_unstable_by(f64::total_cmp);
-    quantile(&off, TUBE)
+    quantile(&off, share)
 }
 
 /// s of the rows within the corridor, rising.
@@ -200,14 +216,16 @@ fn walkers(
             continue;
         };
         let beyond = half_space.is_some_and(|half| half.across(&centred, along) < half.from);
-        if beyond || line.off(&centred, along, reach).is_none() {
+        let off = line.off(&centred, along, reach);
+        let Some(off) = off.filter(|_| !beyond) else {
             continue;
-        }
+        };
         let cluster = rows.cluster[row as usize];
         let in_pair = cluster != NONE && pair.numbers.contains(&pair.group_of[cluster as usize]);
         walkers.push(Walker {
             row,
             bin: bin as u8,
+            off,
             in_pair,
         });
     }

@@ -134,7 +134,7 @@ fn count(points: &[Point], window: Window, pair: bool) -> f64 {
 }
 
 /// The best of all triples of windows.
-fn search(points: &[Point], step: f64) -> Option<[Window; 3]> {
+fn search(points: &[Point], step: f64) -> Option<(f64, [Window; 3])> {
     let smooth = |pair: bool| -> Vec<f64> {
         let counts: Vec<f64> = (0..48).map(|bin| count(points, (bin, 1), pair)).collect();
         let at = |bin: usize| {
@@ -175,7 +175,7 @@ fn search(points: &[Point], step: f64) -> Option<[Window; 3]> {
             best = (left.0.min(right.0), Some([left.1, valley, right.1]));
         }
     }
-    best.1
+    Some((best.0, best.1?))
 }
 
 /// ln of the valley's density over that of the emptier end, and its variance.
@@ -328,11 +328,12 @@ fn half_p(
             .collect()
     };
     let mut seen = points(learn);
-    let wide = |cluster| {
+    let wide = |cluster, share| {
         let of_cluster = seen.iter().filter(|point| point.cluster == Some(cluster));
-        quantile(of_cluster.map(|point| point.r2), 0.9)
+        quantile(of_cluster.map(|point| point.r2), share)
     };
-    let reach = wide(0).max(wide(1));
+    let reach = wide(0, 0.9).max(wide(1, 0.9));
+    let narrow = wide(0, 0.6).max(wide(1, 0.6));
     seen.retain(|point| point.r2 <= reach);
     let at = |cluster, share| {
         let of_cluster = seen.iter().filter(|point| point.cluster == Some(cluster));
@@ -350,17 +351,27 @@ fn half_p(
     let (mut seen, mut held) = (binned(seen), binned(points(1 - learn)));
     let width = 0.9 * learned.rows[0].min(learned.rows[1]).powf(-0.2);
     let step = (high - low) / 48.0 / width;
-    let Some(mut windows) = search(&seen, step) else {
+    let Some((z, mut windows)) = search(&seen, step) else {
         return (1.0, false);
     };
+    let own = |point: &&Point| point.cluster.is_some_and(|cluster| cluster < 2);
+    let own: Vec<Point> = seen.iter().filter(own).cloned().collect();
     let unit = u64::from(halving) * 2 + u64::from(learn);
-    let half = crossing(&seen, windows, seed.child(u64::MAX).child(unit));
+    let half = crossing(&own, windows, seed.child(u64::MAX).child(unit));
     if let Some((v, from)) = &half {
         seen.retain(|point| dot(v, &point.o) >= *from);
         held.retain(|point| dot(v, &point.o) >= *from);
         match search(&seen, step) {
-            Some(better) => windows = better,
+            Some((_, better)) => windows = better,
             None => return (1.0, true),
+        }
+    } else if count(&seen, windows[1], false) > count(&seen, windows[1], true) {
+        seen.retain(|point| point.r2 <= narrow);
+        if let Some((better, found)) = search(&seen, step)
+            && better > z
+        {
+            held.retain(|point| point.r2 <= narrow);
+            windows = found;
         }
     }
     let size = (rows.members[0].len() + rows.members[1].len()) as f64;

@@ -258,3 +258,18 @@ fn a_ring_and_a_bent_population_are_one_cluster() {
         );
     }
 }
+
+#[test]
+fn a_third_cluster_beside_a_valley_does_not_hide_it() {
+    // The corners of a regular body: every two are 6.0 standard deviations apart, the others beside the middle of their corridor.
+    let (clusters, each, columns) = (10, 150, 10);
+    let apart = 6.0 / f64::sqrt(2.0);
+    let labels: Vec<Option<u32>> = (0..clusters * each).map(|row| Some(row / each)).collect();
+    for seed in 0..4 {
+        let noise = normal(labels.len(), columns, seed);
+        let shift = |i: usize, j: usize| if i / each as usize == j { apart } else { 0.0 };
+        let table = Array2::from_shape_fn(noise.dim(), |(i, j)| noise[[i, j]] + shift(i, j));
+        let found = test(&table, &labels, &GapTestSettings::default());
+        assert_eq!(found.merged.len(), clusters as usize, "{seed}");
+    }
+}
