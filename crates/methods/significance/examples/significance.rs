@@ -1,15 +1,16 @@
-//! How often the gap test errs and finds: `cargo xtask bench significance [-- size|power|merging|cost [DRAWS]]`.
+//! How often the gap test errs and finds: `cargo xtask bench significance [-- size|power|merging|cost [DRAWS [TABLE]]]`.
 //!
 //! | part | tables | labels |
 //! |---|---|---|
-//! | size | one population of twelve shapes, 200 × 2, 600 × 10, 2000 × 50 | k-means with 2 and 5 clusters |
+//! | size | one population of twelve shapes, 200 × 2, 600 × 10, 2000 × 50, or TABLE (such as 4000x50) | k-means and Ward's tree with 2 and 5 clusters, Leiden on nearest neighbours at resolutions of .2 and 1 |
 //! | power | two normals some standard deviations apart, or a minority of 5 % | k-means with 2 clusters; of a minority the true ones |
-//! | merging | 8 normals of different sizes, the nearest 4, 5 and 8 standard deviations apart, 2000 × 10 | k-means with 2, 3 and 5 times as many |
+//! | merging | 8 normals of different sizes, the nearest 4, 5 and 8 standard deviations apart, 2000 × 10 | the true ones, k-means with 2, 3 and 5 times as many |
 //! | cost | 20 normals, 170,000 × 50 | the true ones, 10 of them cut in two |
 //!
 //! Shapes beyond two columns: bananas, half moons and rings (radius 1, noise of .1) have further columns of noise; *counts* are principal
-//! components of the square roots of Poisson counts of a lognormal mean. Size is the share of tables on which p ≤ .05 (two clusters) or
-//! any split is left at α = .05 (five); its standard error at 200 draws and .05 is .015.
+//! components of the square roots of Poisson counts of a lognormal mean. Size is the share of tables on which the largest p ≤ .01, .05, .10
+//! (few clusters), and on which any split is left at α = .05 (few, many); the standard error at 1,000 draws and .05 is .007. Clusters of fewer than 30 rows are
+//! merged too, so that nothing is left apart untested.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::error::Error;
@@ -18,6 +19,7 @@ use std::time::Instant;
 
 use partita_core::ndarray::{Array2, Axis, s};
 use partita_core::{MemoryBudget, Partition, Seed, Silent, map_parallel};
+use partita_generate::{BaseSpec, Recipe, generate};
 use partita_kmeans::{KMeansSettings, kmeans};
 use partita_metrics::Contingency;
 use partita_significance::{GapTest, GapTestSettings, gap_test};
@@ -28,6 +30,13 @@ use rand_distr::{ChiSquared, Exp1, Poisson, StandardNormal};
 type Failure = Box<dyn Error>;
 
 const SHAPES: [(usize, usize); 3] = [(200, 2), (600, 10), (2000, 50)];
+
+/// Labels of one population: the base clusterer, and what makes few clusters and many of it.
+const CUTS: [(&str, [&str; 2]); 3] = [
+    ("kmeans", ["2", "5"]),
+    ("ward", ["2", "5"]),
+    ("leiden", ["0.2", "1"]),
+];
 
 const NULLS: [&str; 12] = [
     "normal",
@@ -49,7 +58,7 @@ fn main() -> Result<(), Failure> {
     let part = words.first().map_or("all", String::as_str);
     let draws = |usual: u64| words.get(1).map_or(Ok(usual), |word| word.parse());
     if matches!(part, "all" | "size") {
-        sizes(draws(200)?, words.get(2).map(String::as_str));
+        sizes(draws(200)?, words.get(2).map(String::as_str))?;
     }
     if matches!(part, "all" | "power") {
         power(draws(40)?);
@@ -96,6 +105,26 @@ fn cut(table: &Array2<f64>, k: usize, seed: u64) -> Vec<u32> {
     let found = (0..3).filter_map(|unit| start(unit).ok());
     let best = found.min_by(|one, other| one.inertia.total_cmp(&other.inertia));
     best.map_or_else(Vec::new, |best| best.labels)
+}
+
+/// Labels by a base clusterer, all rows of which it sees.
+fn cut_by(table: &Array2<f64>, kind: &str, amount: &str, seed: u64) -> Vec<u32> {
+    if kind == "kmeans" {
+        return cut(table, amount.parse().expect("a number"), seed);
+    }
+    let mut recipe = Recipe::default();
+    recipe.base = BaseSpec::list(&format!("{kind}:1")).expect("a base clusterer");
+    recipe.subsample = 1.0;
+    if kind == "leiden" {
+        recipe.resolution = amount.parse().expect("a resolution");
+    } else {
+        recipe.base_k = amount.parse().expect("a number");
+    }
+    let budget = MemoryBudget::default();
+    let made = generate(table.view(), &recipe, Seed::new(seed), budget, &Silent);
+    let made = made.expect("a table of numbers").ensemble;
+    let label = |row| made.label(row, 0).unwrap_or_default() as u32;
+    (0..table.nrows()).map(label).collect()
 }
 
 fn normal(n: usize, d: usize, rng: &mut impl Rng) -> Array2<f64> {
@@ -160,42 +189,52 @@ fn share(hits: impl IntoIterator<Item = bool>) -> f64 {
     hits.iter().filter(|hit| **hit).count() as f64 / hits.len().max(1) as f64
 }
 
-/// The p-value of the first split of a table with two clusters.
+/// The p-value of the first split: of the pair that was merged, or is the least separate.
 fn p_of(found: &GapTest) -> f64 {
     found.nodes.first().map_or(1.0, |node| node.p)
 }
 
-fn sizes(draws: u64, only: Option<&str>) {
+/// The largest p-value of labels, and whether any split is left. One cluster is no split.
+fn judged(table: &Array2<f64>, labels: &[u32], draw: u64) -> (f64, bool) {
+    if labels.iter().all(|label| *label == labels[0]) {
+        return (1.0, false);
+    }
+    let found = test(table, labels, draw);
+    (p_of(&found), found.merged.len() > 1)
+}
+
+fn sizes(draws: u64, only: Option<&str>) -> Result<(), Failure> {
     println!("size: share of {draws} tables of one population\n");
     println!(
-        "{:<18} {:>9} {:>7} {:>7} {:>7} {:>10} {:>7}",
-        "population", "table", "p<=.01", "p<=.05", "p<=.10", "5 clusters", "s"
+        "{:<18} {:>9} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6}",
+        "population", "table", "labels", "p<=.01", "p<=.05", "p<=.10", "few", "many"
     );
-    for (n, d) in SHAPES {
-        if only.is_some_and(|only| only != format!("{n}x{d}")) {
-            continue;
-        }
+    let given = only.and_then(|only| only.split_once('x'));
+    let given = given.map(|(n, d)| Ok::<_, Failure>((n.parse()?, d.parse()?)));
+    let shapes = given.map_or(Ok(SHAPES.to_vec()), |shape| shape.map(|shape| vec![shape]))?;
+    for (n, d) in shapes {
         for name in NULLS {
-            let start = Instant::now();
-            let made = map_parallel(0..draws, |draw| {
-                let table = null(name, n, d, draw);
-                let two = p_of(&test(&table, &cut(&table, 2, draw), draw));
-                let five = test(&table, &cut(&table, 5, draw), draw).merged.len() > 1;
-                (two, five)
-            });
-            let below = |level: f64| share(made.iter().map(|(p, _)| *p <= level));
-            println!(
-                "{name:<18} {:>9} {:>7.3} {:>7.3} {:>7.3} {:>10.3} {:>7.1}",
-                format!("{n}x{d}"),
-                below(0.01),
-                below(0.05),
-                below(0.1),
-                share(made.iter().map(|(_, split)| *split)),
-                start.elapsed().as_secs_f64()
-            );
+            for (kind, [few, many]) in CUTS {
+                let made = map_parallel(0..draws, |draw| {
+                    let table = null(name, n, d, draw);
+                    [few, many]
+                        .map(|amount| judged(&table, &cut_by(&table, kind, amount, draw), draw))
+                });
+                let below = |level: f64| share(made.iter().map(|[(p, _), _]| *p <= level));
+                println!(
+                    "{name:<18} {:>9} {kind:>7} {:>7.3} {:>7.3} {:>7.3} {:>6.3} {:>6.3}",
+                    format!("{n}x{d}"),
+                    below(0.01),
+                    below(0.05),
+                    below(0.1),
+                    share(made.iter().map(|[(_, split), _]| *split)),
+                    share(made.iter().map(|[_, (_, split)]| *split)),
+                );
+            }
         }
     }
     println!();
+    Ok(())
 }
 
 fn power(draws: u64) {
@@ -287,10 +326,14 @@ fn merging(draws: u64) {
         "nearest", "clusters", "ARI before", "after", "ceiling", "clusters", "8 found"
     );
     for apart in [4.0, 5.0, 8.0] {
-        for k in [16, 24, 40] {
+        for k in [8, 16, 24, 40] {
             let made = map_parallel(0..draws, |draw| {
                 let (table, truth) = mixture(apart, draw);
-                let labels = cut(&table, k, draw);
+                let labels = if k == 8 {
+                    truth.clone()
+                } else {
+                    cut(&table, k, draw)
+                };
                 let found = test(&table, &labels, draw);
                 let merged: Vec<u32> = found.labels.iter().flatten().copied().collect();
                 let best = ceiling(&labels, &truth);
