@@ -79,8 +79,8 @@ def line(name: str, runs: list[Any], truth: Any) -> None:
     print(f"  {name:<34} {min(numbers):>3} to {max(numbers):<3} {agreement(runs):>6.3f} {both:>6.3f} {noise:>6.3f} {right:>6.3f}", flush=True)
 
 
-def measure(name: str, seeds: range) -> list[float]:
-    """Prints the lines of a data set, and gives the agreement of objects that two runs label, by the least agreement that labels need."""
+def measure(name: str, seeds: range) -> None:
+    """Prints the lines of a data set; the last has the agreement of objects that two runs label, by the least agreement that labels need."""
     X, truth = data(name)
     k = len(set(truth) - {-1})
     print(f"{name}: {X.shape[0]} × {X.shape[1]}, {k} classes")
@@ -92,7 +92,7 @@ def measure(name: str, seeds: range) -> list[float]:
     line("StableClusters(K, min_agreement=0)", [one.result_.labels_ for one in found], truth)
     line('StableClusters("method")', [pt.StableClusters(random_state=seed).fit(X).labels_ for seed in seeds[:5]], truth)
     levels = [[np.where(one.agreement_ >= level, one.result_.labels_, -1) for one in found] for level in LEVELS]
-    return [agreement(runs, 0) for runs in levels]
+    print("  sure by min_agreement: " + "  ".join(f"{level} {agreement(runs, 0):.3f}" for level, runs in zip(LEVELS, levels)), flush=True)
 
 
 def main() -> None:
@@ -100,12 +100,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--only", nargs="*", default=DECIDING + REPORTING)
     given = parser.parse_args()
-    print(f"{'seeds 0 to ' + str(given.seeds - 1):<36} {'clusters':<10} {'ARI':>6} {'sure':>6} {'noise':>6} {'truth':>6}")
-    by_level = {name: measure(name, range(given.seeds)) for name in given.only}
-    print("\nARI of two seeds over the objects that both label, by min_agreement")
-    print(f"{'':<22}" + "".join(f"{level:>7}" for level in LEVELS))
-    for name, values in by_level.items():
-        print(f"{name:<22}" + "".join(f"{value:>7.3f}" for value in values))
+    print(f"{f'seeds 0 to {given.seeds - 1}':<36} {'clusters':<10} {'ARI':>6} {'sure':>6} {'noise':>6} {'truth':>6}")
+    for name in given.only:
+        measure(name, range(given.seeds))
 
 
 if __name__ == "__main__":

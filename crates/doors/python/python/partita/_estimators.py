@@ -399,7 +399,7 @@ class StableClusters(ConsensusClustering):
         self.n_jobs = n_jobs
         self.max_memory = max_memory
 
-    def fit(self, X: Any, y: Any = None) -> StableClusters:
+    def fit(self, X: Any, y: Any = None) -> StableClusters:  # type: ignore[override]
         """Clusters embeddings of shape (n, d), dense or sparse; ``y`` is not used."""
         if not 0 <= self.min_agreement <= 1:
             raise InputError(f"min_agreement={self.min_agreement!r}; write a share of the runs, from 0 to 1")
@@ -413,7 +413,7 @@ class StableClusters(ConsensusClustering):
     def _fit_runs(self, X: Any, ensemble: Ensemble) -> None:
         """The consensus of the objects that any run labels; the others have no part in the model of new objects."""
         codes = ensemble.to_numpy()
-        seen = (codes >= 0).any(axis=1)
+        seen: NDArray[np.bool_] = np.asarray((codes >= 0).any(axis=1))
         table = self._checked(X, reset=True, rows=seen)
         result = self._run(Ensemble(np.ascontiguousarray(codes[seen]), names=ensemble.names), table)
         self._keep(result, result.model(self.predict_with))

@@ -87,23 +87,24 @@ def consensus(
     InputError
         For a key that ``adata`` does not have, and for arguments of Leiden with ``obsm`` or of k-means without.
     """
-    how = {"random_state": seed_of(random_state), "n_jobs": n_jobs, "max_memory": max_memory, "progress": progress}
+    how: dict[str, Any] = {"random_state": seed_of(random_state), "n_jobs": n_jobs, "max_memory": max_memory, "progress": progress}
     recipe: dict[str, Any] = {"subsample": subsample}
     if obsm is None:
         if base_k is not None:
             raise InputError("base_k= goes with obsm=; clusters of Leiden follow from resolutions=")
-        cells, known, drawn = _entry(adata, "obsp", obsp, "call scanpy.pp.neighbors(adata)"), {"graph": True}, "resolutions"
+        cells, drawn = _entry(adata, "obsp", obsp, "call scanpy.pp.neighbors(adata)"), "resolutions"
         recipe.update(base=f"leiden:{runs}", resolution=RESOLUTIONS if resolutions is None else resolutions)
     else:
         if resolutions is not None:
             raise InputError("resolutions= are those of Leiden on a graph; clusters of k-means on obsm= are base_k=")
-        cells, known, drawn = np.asarray(_entry(adata, "obsm", obsm, "call scanpy.pp.pca(adata)")), {"scale": "none"}, "base_k"
-        recipe.update(base=f"kmeans:{runs}", base_k="sqrt" if base_k is None else base_k)
-    made = generate(cells, recipe, **known, **how)
+        cells, drawn = np.asarray(_entry(adata, "obsm", obsm, "call scanpy.pp.pca(adata)")), "base_k"
+        recipe.update(base=f"kmeans:{runs}", base_k="sqrt" if base_k is None else base_k, scale="none")
+    made = generate(cells, recipe, graph=obsm is None, **how)
     result = _consensus(made, n_clusters, one_method(method), **how, **arguments)
-    empty = generate(_without_clusters(cells, how["random_state"]), recipe, **known, **how) if null else None
+    empty = generate(_without_clusters(cells, how["random_state"]), recipe, graph=obsm is None, **how) if null else None
     places = _drawn(made)
-    write(adata, result, key_added, **{drawn: places}, stability=_stability(made, empty, places), cluster_agreement=_by_cluster(result))
+    stability = _stability(made, empty, places)
+    write(adata, result, key_added, **{drawn: places}, stability=stability, cluster_agreement=_by_cluster(result))
     return result
 
 
@@ -124,7 +125,8 @@ def _by_cluster(result: ConsensusResult) -> NDArray[np.float64]:
     """Mean agreement of every cluster; NaN of one without objects."""
     agreement, labels = np.nan_to_num(result.agreement_), result.labels_
     sums = np.bincount(labels[labels >= 0], agreement[labels >= 0], minlength=len(result.sizes_))
-    return np.divide(sums, result.sizes_, out=np.full(len(sums), np.nan), where=result.sizes_ > 0)
+    means: NDArray[np.float64] = np.divide(sums, result.sizes_, out=np.full(len(sums), np.nan), where=result.sizes_ > 0)
+    return means
 
 
 def _without_clusters(cells: Any, seed: int) -> Any:
