@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -118,7 +117,7 @@ def _entry(adata: Any, slot: str, key: str, remedy: str) -> Any:
 
 def _drawn(made: Ensemble) -> NDArray[np.float64]:
     """The resolution, or the number of clusters asked for, of every run: the end of its name."""
-    return np.array([float(re.split("=", name)[1]) for name in made.names])
+    return np.array([float(name.rpartition("=")[2]) for name in made.names])
 
 
 def _by_cluster(result: ConsensusResult) -> NDArray[np.float64]:
@@ -137,7 +136,7 @@ def _without_clusters(cells: Any, seed: int) -> Any:
     from scipy.sparse import coo_array, triu
 
     edges = triu(cells, 1).tocoo()
-    ends = rng.permutation(np.concatenate(edges.coords)).reshape(2, -1)
+    ends = rng.permutation(np.concatenate([edges.row, edges.col])).reshape(2, -1)
     apart = ends[0] != ends[1]
     half = coo_array((edges.data[apart], tuple(ends[:, apart])), shape=cells.shape).tocsr()
     return (half + half.T).tocsr()
