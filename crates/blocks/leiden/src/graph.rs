@@ -1,5 +1,7 @@
 //! Graphs: every vertex's neighbours one after the other.
 
+use rand::{Rng, RngExt};
+
 use crate::objective::Objective;
 
 /// Weights outside of these bounds are refused: products of their sums would not be finite numbers, or 0.
@@ -224,6 +226,17 @@ impl Graph {
         }
         let loops = vertices.iter().map(|&vertex| self.loops[vertex]).collect();
         Self { links, loops }
+    }
+
+    /// The graph with a share of its edges, each kept with this chance; edges of a vertex to itself stay.
+    ///
+    /// # Cost
+    /// O(m log m) time; 48·m bytes while it is made.
+    #[must_use]
+    pub fn thinned(&self, share: f64, rng: &mut impl Rng) -> Self {
+        let kept = |&(a, b, _): &(usize, usize, f64)| a == b || rng.random::<f64>() < share;
+        Self::from_edges(self.vertices(), self.entries().filter(kept))
+            .expect("edges of a graph make a graph")
     }
 
     /// What an objective says of a clustering, a label of every vertex (n).

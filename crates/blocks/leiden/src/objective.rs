@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// What a clustering shall make as large as possible. With A_ij the weight of the edge of i and j (A_ii twice that of an edge to
 /// itself), k_i the sum of A_ij over j, 2m that of k_i over i, n_c the vertices of cluster c, γ the resolution:
 ///
@@ -11,13 +13,15 @@ use std::str::FromStr;
 /// | `modularity` | Σ_ij (A_ij − γ k_i k_j / 2m) δ(c_i, c_j) / 2m |
 /// | `rb` | Σ_ij (A_ij − γ k_i k_j / 2m) δ(c_i, c_j): the same clusterings, another number |
 /// | `cpm` | Σ_c (weight within c − γ n_c (n_c − 1) / 2), whose resolution is in units of the weights |
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Objective {
     /// Modularity (Newman and Girvan 2004) with a resolution.
     #[default]
     Modularity,
     /// The Hamiltonian of Reichardt and Bornholdt (2006) with the configuration model.
+    #[serde(rename = "rb")]
     RbConfiguration,
     /// The constant Potts model (Traag, Van Dooren and Nesterov 2011).
     Cpm,

@@ -313,3 +313,17 @@ fn it_stops_when_asked() {
         None
     );
 }
+
+#[test]
+fn a_share_of_the_edges_keeps_vertices_loops_and_weights() {
+    let edges = drawn(80, 0.3, 5);
+    let graph = Graph::from_edges(80, edges).unwrap();
+    let thin = graph.thinned(0.25, &mut Seed::new(3).rng());
+    assert_eq!(thin.vertices(), 80);
+    assert!((graph.edges() / 6..graph.edges() / 3).contains(&thin.edges()));
+    let whole: Vec<Edge> = graph.entries().collect();
+    assert!(thin.entries().all(|edge| whole.contains(&edge)));
+    let loops = |graph: &Graph| graph.entries().filter(|edge| edge.0 == edge.1).count();
+    assert_eq!(loops(&thin), loops(&graph));
+    assert_eq!(graph.thinned(1.0, &mut Seed::new(3).rng()), graph);
+}

@@ -154,12 +154,16 @@ impl<'a> BaseTables<'a> {
 
     /// [`agreement_matrix`] from these tables.
     pub fn agreement_matrix(&self) -> Array2<f64> {
+        self.matrix(|table| table.nmi(Normalisation::Geometric))
+    }
+
+    /// An index of every pair of tables, with ones on the diagonal; NaN of a pair that shares no object.
+    fn matrix(&self, index: impl Fn(&Contingency) -> f64) -> Array2<f64> {
         let bases = self.clusters.len();
         let mut agreement = Array2::from_elem((bases, bases), 1.0);
         for a in 0..bases {
             for b in a + 1..bases {
-                let shared =
-                    (self.table)(a, b).map_or(f64::NAN, |t| t.nmi(Normalisation::Geometric));
+                let shared = (self.table)(a, b).map_or(f64::NAN, |table| index(&table));
                 (agreement[[a, b]], agreement[[b, a]]) = (shared, shared);
             }
         }
@@ -423,4 +427,16 @@ pub fn agreement_matrix(ensemble: &Ensemble) -> Array2<f64> {
         Contingency::of_bases(ensemble, a, b)
     })
     .agreement_matrix()
+}
+
+/// The adjusted Rand index of every pair of base clusterings over the objects that both label, M × M with ones on the diagonal; NaN where
+/// no object has both labels.
+///
+/// # Cost
+/// O(M² n) time.
+pub fn rand_matrix(ensemble: &Ensemble) -> Array2<f64> {
+    BaseTables::new(clusters(ensemble), &|a, b| {
+        Contingency::of_bases(ensemble, a, b)
+    })
+    .matrix(Contingency::ari)
 }

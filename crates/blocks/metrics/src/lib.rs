@@ -61,7 +61,7 @@ mod stability;
 pub use agreement::{Agreement, object_agreement};
 pub use align::{
     Alignment, BaseTables, Surplus, agreement_matrix, agreement_weights, align, align_by, align_to,
-    align_to_partition, anmi, best_reference,
+    align_to_partition, anmi, best_reference, rand_matrix,
 };
 pub use contingency::Contingency;
 pub use density::DensityValidity;

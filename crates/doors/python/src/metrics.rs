@@ -139,14 +139,23 @@ pub(crate) fn agreement_weights<'py>(
     Ok(weights.as_slice().to_vec().into_pyarray(py))
 }
 
-/// The NMI of every pair of base clusterings: M × M.
+/// The NMI, or the adjusted Rand index, of every pair of base clusterings: M × M.
 #[pyfunction]
 pub(crate) fn agreement_matrix<'py>(
     py: Python<'py>,
     ensemble: PyRef<'_, NativeEnsemble>,
+    index: &str,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let ensemble = &ensemble.ensemble;
-    Ok(briefly(py, || metrics::agreement_matrix(ensemble))?.into_pyarray(py))
+    let matrix = match index {
+        "nmi" => metrics::agreement_matrix,
+        "ari" => metrics::rand_matrix,
+        _ => {
+            let wrong = format!("index='{index}'; write 'nmi' or 'ari'");
+            return Err(input_error(py, &wrong));
+        }
+    };
+    Ok(briefly(py, || matrix(ensemble))?.into_pyarray(py))
 }
 
 /// Share of the base clusterings that put two objects together, of those that label both: n × n, or compressed rows of the pairs of at

@@ -39,6 +39,25 @@ def test_pictures_of_choices_and_ensembles(ensemble, axes):
     assert drawn.get_title() and drawn.figure is not axes.figure
 
 
+def test_flow_between_clusterings(labels, axes):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({f"leiden_{at}": np.char.add("c", labels[:, at].astype(str)) for at in range(3)}, index=[f"cell{at}" for at in range(90)])
+    frame["leiden_0.1"], frame["score"] = "one", np.linspace(0, 1, 90)
+    assert pt.plot.clustree(frame, "leiden_", ax=axes) is axes
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["leiden_0.1", "leiden_0", "leiden_1", "leiden_2"]
+    # One circle a cluster; a line where a tenth of a cluster comes from.
+    assert [text.get_text() for text in axes.texts][0] == "one" and len(axes.texts) == 10 and len(axes.lines) >= 9
+    anndata = pytest.importorskip("anndata")
+    adata = anndata.AnnData(np.zeros((90, 2)), obs=frame)
+    assert len(pt.plot.clustree(adata, "leiden_").texts) == 10
+    assert len(pt.plot.clustree(labels, least_share=1).texts) == sum(pt.Ensemble(labels).n_clusters)
+    for wrong, said in [((adata,), "prefix=, such as"), ((labels, "leiden"), "of an AnnData or a frame"), ((frame, "leiden_0.1"), "two or more")]:
+        with pytest.raises(pt.InputError, match=said):
+            pt.plot.clustree(*wrong)
+    with pytest.raises(pt.InputError, match="least_share=3"):
+        pt.plot.clustree(labels, least_share=3)
+
+
 def test_gaps_do_not_matter(labels, axes):
     gaps = labels.copy()
     gaps[::7, 0] = -1
@@ -75,6 +94,10 @@ def test_graphs_of_cells():
     drawn = adata.uns["consensus"]["resolutions"]
     assert len(set(drawn)) == 12 and 0.5 <= min(drawn) < max(drawn) <= 1.5
     assert json.loads(adata.uns["consensus"]["record"])["methods"]
+    stability = adata.uns["consensus"]["stability"]
+    assert stability["runs"].tolist() == [12] and stability["ari"][0] > 0.9 and stability["null_ari"][0] < 0.3
+    means = [found.agreement_[found.labels_ == at].mean() for at in range(4)]
+    assert np.allclose(adata.uns["consensus"]["cluster_agreement"], means)
     again = pt.sc.consensus(adata, 4, resolutions=(0.5, 1.5), runs=12, random_state=1, n_jobs=1, key_added="four")
     assert adata.obs["four"].nunique() == 4 and again.labels_.tolist() == found.labels_.tolist()
     with pytest.raises(pt.InputError, match=r"no 'distances' \(it has connectivities\); call scanpy.pp.neighbors"):
@@ -84,3 +107,36 @@ def test_graphs_of_cells():
         pt.sc.consensus(adata, obsp="skew")
     with pytest.raises(pt.InputError, match="scipy.sparse.csr_array"):
         pt.generate(np.ones((3, 3)), graph=True)
+
+
+def test_embeddings_of_cells(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.arange(3), 60)
+    adata = anndata.AnnData(np.zeros((180, 1)))
+    adata.obsm["X_pca"] = rng.normal(size=(3, 5))[groups] * 5 + rng.normal(size=(180, 5))
+    found = pt.sc.consensus(adata, 3, obsm="X_pca", runs=20, base_k="2..6")
+    assert pt.metrics.adjusted_rand(found.labels_, groups) == 1
+    stored = adata.uns["consensus"]
+    assert set(stored["base_k"]) <= set(range(2, 7)) and "resolutions" not in stored
+    assert (stored["stability"]["ari"] > stored["stability"]["null_ari"]).all() and stored["stability"]["runs"].sum() == 20
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    assert anndata.read_h5ad(tmp_path / "cells.h5ad").uns["consensus"]["stability"].equals(stored["stability"])
+    alone = pt.sc.consensus(adata, 3, obsm="X_pca", runs=20, base_k="2..6", null=False, n_jobs=1)
+    assert np.array_equal(alone.labels_, found.labels_) and "null_ari" not in adata.uns["consensus"]["stability"]
+    for wrong, said in [({"obsm": "X_umap"}, r"no 'X_umap' \(it has"), ({"obsm": "X_pca", "resolutions": (1, 2)}, "on a graph"), ({"base_k": 4}, "with obsm=")]:
+        with pytest.raises(pt.InputError, match=said):
+            pt.sc.consensus(adata, **wrong)
+
+
+def test_edges_drawn_anew_keep_the_number_of_neighbours():
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(4)
+    upper = np.triu(rng.random((300, 300)) < 0.05, 1).astype(float)
+    graph = sparse.csr_array(upper + upper.T)
+    drawn = pt.sc._without_clusters(graph, 1)
+    assert (drawn != drawn.T).nnz == 0 and (drawn.diagonal() == 0).all()
+    before, after = graph.sum(axis=1), drawn.sum(axis=1)
+    # Edges of a cell to itself, which are few, are left out.
+    assert (after <= before).all() and after.sum() > 0.97 * before.sum()
+    assert (graph.toarray() * drawn.toarray()).sum() < 0.2 * before.sum()

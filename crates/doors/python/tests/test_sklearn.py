@@ -37,10 +37,11 @@ NOT_FOR = {
         "check_positive_only_tag_during_fit": FRACTIONS,
         "check_sample_weight_equivalence_on_dense_data": FRACTIONS,
     },
+    pt.StableClusters: {"check_estimator_sparse_array": CLASSIFIER, "check_estimator_sparse_matrix": CLASSIFIER},
 }
 
 
-@parametrize_with_checks([pt.ConsensusClustering(3, **FEW), pt.LabelConsensus(3)], expected_failed_checks=lambda estimator: NOT_FOR[type(estimator)])
+@parametrize_with_checks([pt.ConsensusClustering(3, **FEW), pt.LabelConsensus(3), pt.StableClusters(3, **FEW)], expected_failed_checks=lambda estimator: NOT_FOR[type(estimator)])
 def test_estimator_checks(estimator, check):
     check(estimator)
 
@@ -157,3 +158,51 @@ def test_runs_of_estimators_are_saved(blobs, tmp_path):
     fitted.result_.save_run(tmp_path / "run")
     assert pt.read_ensemble(tmp_path / "run" / "ensemble.npz") == fitted.result_.ensemble_
     assert "</html>" in fitted.result_.report()
+
+
+@pytest.fixture(scope="module")
+def topics():
+    """Embeddings of 12 topics, and of documents of none, -1, which lie about in a 13th cluster."""
+    rng = np.random.default_rng(0)
+    topic = rng.integers(-2, 12, size=700).clip(-1)
+    X = rng.normal(size=(12, 30))[topic] * (topic >= 0)[:, None] * 2 + rng.normal(size=(700, 30))
+    return X / np.linalg.norm(X, axis=1, keepdims=True), topic
+
+
+def test_stable_clusters_hardly_depend_on_the_seed(topics):
+    X, topic = topics
+    found = [pt.StableClusters(13, random_state=seed).fit(X) for seed in range(10)]
+    labels = [one.labels_ for one in found]
+    adjusted = [pt.metrics.adjusted_rand(a + 1, b + 1) for at, a in enumerate(labels) for b in labels[:at]]
+    assert np.mean(adjusted) >= 0.95
+    assert pt.metrics.adjusted_rand(labels[0][topic >= 0] + 1, topic[topic >= 0]) > 0.9
+    first = found[0]
+    assert first.n_clusters_ == len(set(first.labels_) - {-1}) and first.labels_.dtype == np.int32
+    noise = first.labels_ == -1
+    assert 0 < noise.sum() < 70 and (first.probabilities_[noise] == 0).all() and (first.probabilities_[~noise] >= 0.5).all()
+    assert noise[topic < 0].mean() > noise[topic >= 0].mean()
+    assert (first.predict(X)[~noise] == first.labels_[~noise]).mean() > 0.95
+    assert pt.StableClusters(base="kmeans:30").fit(X).n_clusters_ > 5
+
+
+def test_stable_clusters_of_runs(topics):
+    X, topic = topics
+    rng = np.random.default_rng(1)
+    runs = {f"seed {seed}": np.where(rng.random(700) < 0.3, -1, topic) for seed in range(6)}
+    fitted = pt.StableClusters(runs=runs).fit(X)
+    # Nothing but noise is said of documents without a topic.
+    assert (fitted.labels_[topic < 0] == -1).all() and (fitted.labels_ == -1).mean() < 0.2
+    assert pt.metrics.adjusted_rand(fitted.labels_[fitted.labels_ >= 0], topic[fitted.labels_ >= 0]) == 1
+    assert fitted.n_clusters_ == 12 and (fitted.predict(X)[topic >= 0] == fitted.labels_[topic >= 0]).mean() > 0.9
+    with pytest.raises(pt.InputError, match="runs= labels 700 objects, X has 5"):
+        pt.StableClusters(runs=runs).fit(X[:5])
+    with pytest.raises(pt.InputError, match="min_agreement=2"):
+        pt.StableClusters(min_agreement=2).fit(X)
+
+
+def test_clusters_of_noise_alone_are_left_out(topics):
+    X, _ = topics
+    fitted = pt.StableClusters(60, base="kmeans:20", min_agreement=0.9).fit(X)
+    assert sorted(set(fitted.labels_)) == list(range(-1, fitted.n_clusters_)) and fitted.n_clusters_ < 60
+    assert fitted.predict_proba(X).shape == (700, 60) and fitted.predict(X).max() < fitted.n_clusters_
+    assert clone(fitted).get_params() == fitted.get_params()

@@ -12,7 +12,8 @@ consensus <- function(labels, k = NULL, method = NULL, ..., features = NULL, bas
 
 consensus_cluster <- function(x, k = NULL, runs = NULL, method = NULL, ..., base = NULL, base_k = NULL, subsample = NULL,
                               features = NULL, scale = NULL, preset = NULL, base_weights = NULL, skip = NULL, only = NULL,
-                              impute = NULL, encode = NULL, resolution = NULL, seed = NULL) {
+                              impute = NULL, encode = NULL, resolution = NULL, objective = NULL, edges = NULL,
+                              seed = NULL) {
   asked <- asked_of(k, method, settings_of(...), seed)
   if (!is.null(base_weights)) asked$base_weights <- word(base_weights, "base_weights")
   asked$preset <- word(preset, "preset")
@@ -23,7 +24,8 @@ consensus_cluster <- function(x, k = NULL, runs = NULL, method = NULL, ..., base
   }
   if (is.numeric(base_k)) base_k <- if (is_range(base_k)) clusters_of(base_k) else paste(sprintf("%.0f", base_k), collapse = ",")
   if (is.character(base)) base <- as.list(trimws(strsplit(paste(base, collapse = ","), ",", fixed = TRUE)[[1L]]))
-  recipe <- list(base = base, base_k = base_k, subsample = subsample, features = features, scale = scale)
+  recipe <- list(base = base, base_k = base_k, subsample = subsample, features = features, scale = scale,
+                 objective = word(objective, "objective"), edges = edges)
   if (!is.null(resolution)) recipe$resolution <- paste(resolution, collapse = "..")
   asked$recipe <- recipe[lengths(recipe) > 0L]
   table <- table_of(x, skip, only, impute, encode)

@@ -113,7 +113,10 @@ impl Reading {
     /// The options that are of recipes, or those that are not.
     fn options(&self, of_recipes: bool) -> Map<String, Value> {
         let known = json!(Recipe::default());
-        let is = |name: &str| known.get(name).is_some() || ["gini", "resolution"].contains(&name);
+        let is = |name: &str| {
+            known.get(name).is_some()
+                || ["gini", "resolution", "objective", "edges"].contains(&name)
+        };
         let own = |name: &str| is(name) == of_recipes && name != UNLABELLED;
         let chosen = self.options.iter().filter(|(name, _)| own(name));
         chosen

@@ -122,7 +122,7 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
             spectral::bytes(kind, rows as usize, d, recipe.base_k.bounds(n).1)
         }
         BaseKind::Uspec => uspec::bytes(n, spec.runs).div_ceil(threads),
-        kind if kind.by_resolution() => leiden::bytes(values, rows, d as u64),
+        kind if kind.by_resolution() => leiden::bytes(recipe, values, rows, d as u64),
         BaseKind::Pam => 12 * rows * rows,
         BaseKind::Genie => 8 * (2 * d as u64 + 8) * rows,
         kind if linkage(kind).is_some() => 4 * rows * rows,

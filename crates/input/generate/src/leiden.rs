@@ -23,9 +23,12 @@ use crate::{BaseKind, GenerateError, Recipe, TableView};
 const LEAST_AFFINITY: f64 = 1e-100;
 
 /// Bytes that a run holds at once, at most: of so many rows and columns.
-pub(crate) fn bytes(values: &TableView<'_>, rows: u64, columns: u64) -> u64 {
+pub(crate) fn bytes(recipe: &Recipe, values: &TableView<'_>, rows: u64, columns: u64) -> u64 {
     match values {
-        TableView::Graph(graph) => 60 * rows + 48 * graph.edges() as u64,
+        TableView::Graph(graph) => {
+            let thinned = if recipe.edges < 1.0 { 72 } else { 0 };
+            60 * rows + (48 + thinned) * graph.edges() as u64
+        }
         _ => rows.saturating_mul(8 * columns + 100 * NEIGHBOURS as u64),
     }
 }
@@ -54,7 +57,14 @@ pub(crate) fn leidens(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<Op
         if shared {
             run(&graph, recipe, plan, context.sink)
         } else {
-            clustered(&graph, sight.values.nrows(), &members, plan, context.sink)
+            clustered(
+                &graph,
+                recipe,
+                sight.values.nrows(),
+                &members,
+                plan,
+                context.sink,
+            )
         }
     };
     plans.par_iter().map(one).collect()
@@ -108,19 +118,27 @@ pub(crate) fn run(
     } else {
         Cow::Owned(graph.induced(&members))
     };
-    clustered(&seen, n, &members, plan, sink)
+    clustered(&seen, recipe, n, &members, plan, sink)
 }
 
 /// One run of Leiden on a graph of some of n objects; none where it is stopped.
 fn clustered(
     graph: &Graph,
+    recipe: &Recipe,
     n: usize,
     members: &[usize],
     plan: &Plan,
     sink: Sink<'_>,
 ) -> Result<Option<BaseRun>> {
-    let settings = LeidenSettings::default().with_resolution(plan.resolution);
-    let Some(found) = leiden(graph, &settings, plan.seed, sink.progress) else {
+    let settings = LeidenSettings::default()
+        .with_objective(recipe.objective)
+        .with_resolution(plan.resolution);
+    let graph = if recipe.edges < 1.0 {
+        Cow::Owned(graph.thinned(recipe.edges, &mut plan.sample.child(3).rng()))
+    } else {
+        Cow::Borrowed(graph)
+    };
+    let Some(found) = leiden(&graph, &settings, plan.seed, sink.progress) else {
         return Ok(None);
     };
     if found.clusters > usize::from(UNLABELLED) {
@@ -140,7 +158,7 @@ fn clustered(
 mod tests {
     use partita_core::ndarray::{Array2, s};
     use partita_core::{MemoryBudget, Seed, Silent};
-    use partita_leiden::Graph;
+    use partita_leiden::{Graph, Objective};
     use rand::RngExt;
 
     use crate::{BaseSpec, GenerateError, Generated, Recipe, Scale, TableView, generate};
@@ -223,6 +241,39 @@ mod tests {
             ..asked
         };
         assert!(made(table.slice(s![.., ..]).into(), &narrow).is_ok());
+    }
+
+    #[test]
+    fn objectives_and_shares_of_edges_are_settings() {
+        let edges = (0..300)
+            .flat_map(|i| (0..6).map(move |step| (i, i / 30 * 30 + (i + 5 * step + 1) % 30, 1.0)));
+        let graph = Graph::from_edges(300, edges).unwrap();
+        let of = |objective, edges, resolution| {
+            let asked = Recipe {
+                objective,
+                edges,
+                ..recipe("leiden:4", resolution)
+            };
+            made(TableView::Graph(&graph), &asked)
+        };
+        let clusters = |found: Generated| found.facts.iter().map(|facts| facts.clusters).collect();
+        let cpm =
+            |resolution| -> Vec<usize> { clusters(of(Objective::Cpm, 1.0, resolution).unwrap()) };
+        // Groups of 30 have a density of about .4.
+        assert_eq!(cpm("0.1"), [10; 4]);
+        assert!(cpm("0.9").iter().all(|&clusters| clusters > 50));
+        let labels = |found: Generated| found.ensemble.column(1).collect::<Vec<_>>();
+        let modularity = of(Objective::Modularity, 1.0, "12").unwrap();
+        let rb = of(Objective::RbConfiguration, 1.0, "12").unwrap();
+        assert_eq!(labels(modularity.clone()), labels(rb));
+        assert!(labels(modularity) != labels(of(Objective::Modularity, 0.5, "12").unwrap()));
+        let refused = of(Objective::Modularity, 0.0, "12")
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            refused,
+            "edges 0 is not a share; write a number above 0 and up to 1"
+        );
     }
 
     #[test]

@@ -85,6 +85,7 @@ pub use hot_deck::HotDeck;
 pub use mixed::features;
 pub use pairs::Dissimilarity;
 pub use partita_kmeans::sprs;
+pub use partita_leiden::Objective;
 pub use partita_leiden::{Graph, GraphError};
 pub use preset::PRESETS;
 pub use recipe::{BaseSpec, Recipe};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use partita_core::{Seed, on_one_line};
+use partita_leiden::Objective;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -114,6 +115,13 @@ pub struct Recipe {
     /// Resolutions that the runs of `leiden` and `leiden-cosine` draw from: a high one makes more and smaller clusters.
     #[serde(skip_serializing_if = "Resolutions::are_usual")]
     pub resolution: Resolutions,
+    /// What the runs of `leiden` and `leiden-cosine` make as large as possible. The resolution of [`Objective::Cpm`] is in units of the
+    /// weights of edges: the density that a cluster has at least.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub objective: Objective,
+    /// Share of the edges of the graph that each run of `leiden` and `leiden-cosine` sees; 1 is all.
+    #[serde(skip_serializing_if = "is_all")]
+    pub edges: f64,
 }
 
 impl Default for Recipe {
@@ -128,6 +136,8 @@ impl Default for Recipe {
             scale: Scale::Auto,
             gini: USUAL_GINI.to_vec(),
             resolution: Resolutions::default(),
+            objective: Objective::default(),
+            edges: 1.0,
         }
     }
 }
@@ -141,6 +151,14 @@ const MOST_RUNS: usize = 1 << 20;
 /// Recipes that do not name limits are written as before there were any.
 fn usual_gini(gini: &[f64]) -> bool {
     gini == USUAL_GINI
+}
+
+fn is_usual(objective: &Objective) -> bool {
+    *objective == Objective::default()
+}
+
+fn is_all(share: &f64) -> bool {
+    *share == 1.0
 }
 
 /// A recipe with what else is needed to make the same ensemble again.
@@ -158,6 +176,11 @@ impl Recipe {
         self.base
             .iter()
             .fold(0, |sum, spec| sum.saturating_add(spec.runs))
+    }
+
+    /// Whether any base clustering is told a number of clusters; Leiden finds it by a resolution.
+    pub fn asks_for_clusters(&self) -> bool {
+        self.base.iter().any(|spec| !spec.kind.by_resolution())
     }
 
     /// Objects in each base clustering of a table of so many.
@@ -189,7 +212,12 @@ impl Recipe {
                 most: MOST_RUNS,
             });
         }
-        for (what, share) in [("subsample", self.subsample), ("features", self.features)] {
+        let shares = [
+            ("subsample", self.subsample),
+            ("features", self.features),
+            ("edges", self.edges),
+        ];
+        for (what, share) in shares {
             if !(share > 0.0 && share <= 1.0) {
                 return Err(GenerateError::Share { what, share });
             }

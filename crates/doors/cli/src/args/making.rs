@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use partita::generate::{BaseK, BaseSpec, PRESETS, Resolutions, Scale};
+use partita::generate::{BaseK, BaseSpec, Objective, PRESETS, Resolutions, Scale};
 
 use partita_app::parse_part;
 
@@ -45,6 +45,13 @@ pub(crate) struct RecipeArgs {
     /// [default: 0.1..2]
     #[arg(long, value_name = "LOW..HIGH")]
     pub(crate) resolution: Option<Resolutions>,
+    /// What runs of leiden make as large as possible: modularity, cpm or rb. The resolution of cpm is in units of the weights of edges;
+    /// rb finds the clusterings of modularity. [default: modularity]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) objective: Option<Objective>,
+    /// Share of the edges that each run of leiden sees. [default: 1]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) edges: Option<f64>,
     /// Scaling of the columns: none, zscore, minmax, mixed or auto. Mixed is zscore, but a category and a column of two values have half the
     /// variance of a number, and columns that agree with no other less; auto is mixed where there are categories, and mixed or zscore where a
     /// column's standard deviation is more than 3 times that of the median column. [default: auto; none of a preset that says nothing]
@@ -75,6 +82,8 @@ impl RecipeArgs {
             self.projection.is_some(),
             !self.gini.is_empty(),
             self.resolution.is_some(),
+            self.objective.is_some(),
+            self.edges.is_some(),
             self.preset.is_some(),
             self.recipe.is_some(),
         ];

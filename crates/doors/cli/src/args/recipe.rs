@@ -29,6 +29,8 @@ pub(crate) fn recipe(
     recipe.projection = args.projection.or(recipe.projection);
     recipe.scale = args.scale.unwrap_or(recipe.scale);
     recipe.resolution = args.resolution.unwrap_or(recipe.resolution);
+    recipe.objective = args.objective.unwrap_or(recipe.objective);
+    recipe.edges = args.edges.unwrap_or(recipe.edges);
     if !args.gini.is_empty() {
         recipe.gini.clone_from(&args.gini);
     }

@@ -7,7 +7,7 @@ array([0, 0, 0, 1, 1, 1], dtype=int32)
 
 ``Ensemble`` takes clusterings that exist, ``generate`` makes some of a table, ``consensus`` finds what they agree on; ``choose_k`` says
 how many clusters there are, ``test_clusters`` which are real, ``modes`` whether there is one answer or several; ``align`` gives many runs common columns.
-``ConsensusClustering`` and ``LabelConsensus`` are estimators of scikit-learn; ``metrics`` compares clusterings, ``plot`` draws results,
+``ConsensusClustering``, ``LabelConsensus`` and ``StableClusters`` (for BERTopic) are estimators of scikit-learn; ``metrics`` compares clusterings, ``plot`` draws results,
 ``anndata`` works on AnnData, ``sc`` on its graphs of cells; ``read_table``, ``read_ensemble`` and ``inspect`` read files, ``text`` makes tables of documents; ``scan`` makes an
 ensemble of label rows in many files, which workers of ``dask`` or ``spark`` may read. Only NumPy must be installed; other packages are
 imported when they are needed.
@@ -52,7 +52,7 @@ from partita._tables import Table, TableFiles
 from partita._update import Updated, update
 
 if TYPE_CHECKING:
-    from partita._estimators import ConsensusClustering, LabelConsensus
+    from partita._estimators import ConsensusClustering, LabelConsensus, StableClusters
 
 __all__ = [
     "AlignedRuns",
@@ -77,6 +77,7 @@ __all__ = [
     "RowPrediction",
     "RunMode",
     "SettingError",
+    "StableClusters",
     "SyntheticTable",
     "Table",
     "TableFiles",
@@ -114,7 +115,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """The estimators, which need scikit-learn, imported when they are asked for."""
-    if name in ("ConsensusClustering", "LabelConsensus"):
+    if name in ("ConsensusClustering", "LabelConsensus", "StableClusters"):
         return getattr(importlib.import_module("partita._estimators"), name)
     raise AttributeError(f"module 'partita' has no attribute '{name}'")
 

@@ -60,6 +60,8 @@ def generate(
     projection: int | None = None,
     gini: Sequence[float] | None = None,
     resolution: float | tuple[float, float] | None = None,
+    objective: str | None = None,
+    edges: float | None = None,
     graph: bool = False,
     scale: str | None = None,
     preset: str | None = None,
@@ -102,6 +104,11 @@ def generate(
         Limits of the Gini index of cluster sizes, 0 to 1, which the runs of genie take in turn.
     resolution : float or pair of float, optional
         Resolutions that runs of leiden draw from, evenly in their logarithm; from .1 to 2 if not given.
+    objective : {"modularity", "cpm", "rb"}, optional
+        What runs of leiden make as large as possible; "modularity" if not given. The resolution of "cpm" is in units of the weights of
+        edges: the density that a cluster has at least. "rb" finds the clusterings of "modularity".
+    edges : float, optional
+        Share of the edges that each run of leiden sees.
     graph : bool, optional
         ``X`` is a SciPy sparse matrix of shape (n, n), the symmetric weights of a graph such as AnnData's ``obsp["connectivities"]``;
         ``recipe`` is ``"leiden:100"`` on all objects if not given.
@@ -145,6 +152,7 @@ def generate(
         scale = "none"
     parts = {"base_k": base_k, "subsample": subsample, "replacement": replacement, "features": features, "projection": projection}
     parts.update(scale=scale, gini=None if gini is None else list(gini), resolution=resolution)
+    parts.update(objective=objective, edges=edges)
     if graph:
         preset = "graph" if preset is None and not isinstance(recipe, os.PathLike) else preset
         if not hasattr(X, "tocsr"):

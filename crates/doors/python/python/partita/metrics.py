@@ -263,12 +263,12 @@ def co_association(ensemble: Any, max_memory: int | str | None = None, *, least_
     return matrix_of(_partita.co_association(Ensemble(ensemble)._native, least_share, Run(None, max_memory)))
 
 
-def agreement_matrix(ensemble: Any) -> NDArray[np.float64]:
+def agreement_matrix(ensemble: Any, index: str = "nmi") -> NDArray[np.float64]:
     """NMI of all pairs of base clusterings over the objects that both label, shape (M, M); ``partita inspect --agreement``.
 
-    NaN where no object has both labels.
+    ``index="ari"`` gives the adjusted Rand index. NaN where no object has both labels.
     """
-    return _partita.agreement_matrix(Ensemble(ensemble)._native)
+    return _partita.agreement_matrix(Ensemble(ensemble)._native, index)
 
 
 def stability(estimator: Any, X: Any = None, y: Any = None) -> float:

@@ -10,9 +10,10 @@ from partita._choice import ClusterChoice
 from partita._ensemble import Ensemble
 from partita._errors import InputError
 from partita._result import ConsensusResult
+from partita._tables import bases_of_frame, is_frame
 from partita.metrics import agreement_matrix, co_association
 
-__all__ = ["agreement", "choose_k", "cluster_tree", "consensus_matrix", "memberships", "object_agreement"]
+__all__ = ["agreement", "choose_k", "cluster_tree", "clustree", "consensus_matrix", "memberships", "object_agreement"]
 
 
 def _axes(ax: Any) -> Any:
@@ -129,3 +130,88 @@ def agreement(ensemble: Any, *, ax: Any = None) -> Any:
         ax.set_yticks(places, given.names)
     ax.set(title="agreement of base clusterings")
     return ax
+
+
+def clustree(labels: Any, prefix: str | None = None, *, least_share: float = 0.1, ax: Any = None) -> Any:
+    """How clusters divide and mix from one clustering to the next, in the order of their numbers of clusters.
+
+    A row is a clustering, a circle a cluster with its number of objects as area, a line the objects that two clusters share: the more
+    of the lower one's objects they are, the darker. The clusters of a row stand near those that their objects come from. A picture of
+    the R package clustree.
+
+    Parameters
+    ----------
+    labels : AnnData, or labels as for :class:`Ensemble`
+        At least two clusterings of the same objects, such as Leiden at several resolutions.
+    prefix : str, optional
+        Which columns of the ``obs`` of an AnnData, or of a frame: those whose names begin with it, such as ``"leiden_"``.
+    least_share : float
+        Lines of a smaller share of the lower cluster, from 0 to 1, are left out.
+
+    Raises
+    ------
+    InputError
+        For an AnnData without ``prefix``, a prefix of something without names of columns, and fewer than two clusterings.
+
+    Notes
+    -----
+    Time is n·M, and K² for every two neighbouring clusterings.
+    """
+    ensemble = _clusterings(labels, prefix)
+    order = np.argsort(ensemble.n_clusters, kind="stable")
+    if len(order) < 2:
+        raise InputError("one clustering has no flow to another; give two or more")
+    if not 0 <= least_share <= 1:
+        raise InputError(f"least_share={least_share!r}; write a share from 0 to 1")
+    ax, codes, words = _axes(ax), ensemble.to_numpy()[:, order], ensemble._words()
+    tables = [_shared(codes[:, at], codes[:, at + 1]) for at in range(len(order) - 1)]
+    places = [_evenly_placed(np.argsort(-tables[0].sum(axis=1), kind="stable"))]
+    for at, table in enumerate(tables):
+        places.append(_evenly_placed(np.argsort(_origins(table, places[at]), kind="stable")))
+        _draw_flow(ax, table, at, places[at], places[at + 1], least_share)
+    for at, base in enumerate(order):
+        sizes = np.bincount(codes[codes[:, at] >= 0, at], minlength=len(places[at]))
+        ax.scatter(places[at], np.full(len(sizes), -at), s=40 + 1500 * sizes / len(codes), color=f"C{at % 10}", zorder=2)
+        for place, word in zip(places[at], words[base]):
+            ax.text(place, -at, word, ha="center", va="center", fontsize="small", zorder=3)
+    ax.set_yticks([-at for at in range(len(order))], [ensemble.names[base] for base in order])
+    ax.set(title="flow between clusterings", xticks=[], xlim=(0, 1), ylim=(0.5 - len(order), 0.5))
+    return ax
+
+
+def _clusterings(labels: Any, prefix: str | None) -> Ensemble:
+    """The columns of an AnnData or a frame whose names begin with a prefix, or clusterings as they are."""
+    frame = labels.obs if hasattr(labels, "obs") and hasattr(labels, "obsm") else labels
+    if prefix is None:
+        if frame is not labels:
+            raise InputError("an AnnData has columns of many kinds; say which by prefix=, such as 'leiden_'")
+        return Ensemble(labels)
+    if not is_frame(frame):
+        raise InputError("prefix= names columns of an AnnData or a frame; other labels are all taken")
+    return Ensemble(dict(zip(*bases_of_frame("the frame", frame, f"{prefix}*", ()))))
+
+
+def _shared(above: Any, below: Any) -> Any:
+    """Objects of every two clusters of two clusterings, over those that both label."""
+    counts, both = np.zeros((above.max(initial=0) + 1, below.max(initial=0) + 1)), (above >= 0) & (below >= 0)
+    np.add.at(counts, (above[both], below[both]), 1)
+    return counts
+
+
+def _evenly_placed(order: Any) -> Any:
+    """Places from 0 to 1 of clusters in this order."""
+    places = np.empty(len(order))
+    places[order] = (np.arange(len(order)) + 0.5) / len(order)
+    return places
+
+
+def _origins(table: Any, above: Any) -> Any:
+    """The mean place that the objects of every lower cluster come from."""
+    return (table * above[:, None]).sum(axis=0) / np.maximum(table.sum(axis=0), 1)
+
+
+def _draw_flow(ax: Any, table: Any, row: int, above: Any, below: Any, least_share: float) -> None:
+    shares = table / np.maximum(table.sum(axis=0), 1)
+    for a, b in np.argwhere((shares >= least_share) & (table > 0)):
+        width = 1 + 6 * table[a, b] / table.sum()
+        ax.plot([above[a], below[b]], [-row, -row - 1], color="black", alpha=shares[a, b] * 0.8, linewidth=width, zorder=1)

@@ -102,11 +102,15 @@ impl RunRecord {
             .map(ToString::to_string)
             .collect::<Vec<_>>()
             .join(",");
+        let clusters = if recipe.asks_for_clusters() {
+            option("base-k").to(&recipe.base_k)
+        } else {
+            option("resolution").to(recipe.resolution)
+        };
         format!(
-            "{source}: {bases} base clusterings in {:.2} s ({} {} {} {} {})",
+            "{source}: {bases} base clusterings in {:.2} s ({} {clusters} {} {} {})",
             self.generate.unwrap_or_default().seconds,
             option("base").called("recipe").to(base),
-            option("base-k").to(&recipe.base_k),
             option("subsample").to(recipe.subsample),
             option("scale").to(recipe.scale),
             option("seed").called("random-state").to(seed),
