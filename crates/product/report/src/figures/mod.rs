@@ -89,7 +89,7 @@ pub(crate) fn all(
         plots.extend(choice::curves(choice));
         if let Some(tracks) = Tracks::of(choice, report.partition) {
             plots.push(tree::figure(choice, &tracks));
-            plots.push(bars::by_k(report, choice, &tracks));
+            plots.push(bars::by_k(report, choice, &tracks, clusters));
             plots.push(flow::figure(choice, &tracks));
         }
     }
