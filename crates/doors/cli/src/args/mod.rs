@@ -291,6 +291,7 @@ pub(crate) struct EvaluateArgs {
 Examples:
   partita report out
   partita report out --method pcc-kl -o pcc.html --figures figures
+  partita report out --title Customers --names 'young,old,rest'
   partita choose-k table.csv --truth label -o choice.json \\
     && partita report out --choice choice.json
 

@@ -254,9 +254,22 @@ fn scatter(
 ) -> Plot {
     let (width, height) = (520.0, 440.0);
     let mut svg = Svg::new(width, height);
-    let x = Scale::over(places.column(0).iter().copied(), 36.0, width - 14.0, 0.03);
-    let y = Scale::over(places.column(1).iter().copied(), height - 36.0, 14.0, 0.03);
-    svg.rect([30.0, 8.0, width - 38.0, height - 38.0], "g");
+    // Room for the names of the axes, where they have some.
+    let beside = if names.is_some() { 30.0 } else { 8.0 };
+    let x = Scale::over(
+        places.column(0).iter().copied(),
+        beside + 6.0,
+        width - 14.0,
+        0.03,
+    );
+    let y = Scale::over(
+        places.column(1).iter().copied(),
+        height - beside - 6.0,
+        14.0,
+        0.03,
+    );
+    let frame = [beside, 8.0, width - beside - 8.0, height - beside - 8.0];
+    svg.rect(frame, "g");
     if let Some([across, up]) = names {
         svg.text([0.5 * width + 11.0, height - 10.0], "m", "middle", across);
         svg.upwards([18.0, 0.5 * height - 11.0], "m", &up);
