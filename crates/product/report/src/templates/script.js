@@ -102,7 +102,7 @@
         if (fits) found += 1;
       });
       const some = wanted || chosen !== null;
-      const of = chosen === null ? '' : ', of ' + (data.names[chosen] === chosen ? 'cluster ' : '') + named(chosen);
+      const of = chosen === null ? '' : ' are of cluster ' + named(chosen);
       tell.textContent = (some ? found + ' of ' : '') + rows.length + ' rows' + of;
     };
     search.addEventListener('input', filter);
@@ -150,8 +150,7 @@
       ring.setAttribute('transform', 'translate(' + x + ' ' + y + ')');
       ring.setAttribute('visibility', 'visible');
       const [name, label, sure] = data.objects[object];
-      const cluster = (named(label) === String(label) ? 'cluster ' : '') + named(label);
-      tip.textContent = output.textContent = name + ': ' + cluster + ', agreement ' + sure;
+      tip.textContent = output.textContent = name + ': cluster ' + named(label) + ', agreement ' + sure;
       // Beside the object, on the side where there is room.
       const [box, frame] = [svg.getBoundingClientRect(), map.getBoundingClientRect()];
       const unit = box.width / svg.viewBox.baseVal.width;
