@@ -149,7 +149,7 @@ async function choices(page) {
   if (await button.count() === 0) return;
   const label = await button.getAttribute('data-cluster');
   const shown = () => page.$$eval('#objects-table tbody tr:not([hidden])', (rows) => rows.map((row) => row.cells[1].dataset.v));
-  const dim = () => page.locator('.map use.dim').count();
+  const dim = () => page.$$eval('.map use', (marks) => marks.filter((mark) => Number(getComputedStyle(mark).opacity) < 0.2).length);
   const all = (await shown()).length;
   await button.click();
   const own = await shown();

@@ -145,18 +145,17 @@ fn gradient(places: &[Place], near: &[Vec<(u32, f32)>], pull: f32) -> Vec<Place>
     // Every place repels itself with a weight of 1.
     let all: f64 = apart.iter().map(|of| f64::from(of[2])).sum::<f64>() - places.len() as f64;
     let z = 1.0 / all.max(1e-12) as f32;
-    let rows = places.par_iter().zip(near).zip(&apart);
-    let slope = |((place, near), apart): ((&Place, &Vec<(u32, f32)>), &[f32; 3])| {
-        let mut slope = [-apart[0] * z, -apart[1] * z];
-        for &(j, p) in near {
-            let d = [0, 1].map(|axis| place[axis] - places[j as usize][axis]);
+    let slope = |i: usize| {
+        let mut slope = [-apart[i][0] * z, -apart[i][1] * z];
+        for &(j, p) in &near[i] {
+            let d = [0, 1].map(|axis| places[i][axis] - places[j as usize][axis]);
             let w = pull * p / (1.0 + d[0] * d[0] + d[1] * d[1]);
             slope[0] += w * d[0];
             slope[1] += w * d[1];
         }
         slope.map(|x| 4.0 * x)
     };
-    rows.map(slope).collect()
+    (0..places.len()).into_par_iter().map(slope).collect()
 }
 
 /// Σ w² (y_i − y_j), and Σ w.

@@ -345,7 +345,7 @@ fn agreement_is_what_objects_are_sorted_and_shaded_by() {
 
 /// Six objects in the clusters 0 and 2 of three.
 fn six() -> (Partition, [f64; 6]) {
-    let partition = Partition::new(vec![0, 0, 0, 2, 2, 2], 3).unwrap();
+    let partition = Partition::new(vec![0, 0, 0, 2, 2, 2], 3).expect("labels are below 3");
     (partition, [0.9, 0.8, 0.7, 0.25, 0.9, 0.9])
 }
 
@@ -395,7 +395,7 @@ fn columns_that_were_not_clustered_on_are_described_as_such() {
     let agreement = vec![1.0; n];
     let columns = ["channel=web", "age", "income", "empty"].map(str::to_owned);
     let value = |i: usize, j: usize| match j {
-        0 => f64::from(u8::from(i % 3 == 0)),
+        0 => f64::from(u8::from(i.is_multiple_of(3))),
         1 if i >= 54 => f64::NAN,
         1 => (20 + 10 * (i % 3)) as f64,
         // The same median everywhere, but not the same mean.
