@@ -33,7 +33,7 @@ pub struct Rendered {
 /// [`ReportError`] if parts of the report are about different numbers of objects, or there is none.
 ///
 /// # Cost
-/// O(n M + n log n) time; larger parts are measured on samples, which the page says.
+/// O(n M + n log n) time, and that of two maps of at most 1,200 objects; larger parts are measured on samples, which the page says.
 pub fn render(report: &Report<'_>) -> Result<Rendered, ReportError> {
     let page = Page::of(report)?;
     Ok(Rendered {
