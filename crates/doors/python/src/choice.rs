@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use partita::extend::Problem;
 use partita::{Clusters, Seed};
 use partita_app::{
-    AppError, ClustersAsked, RunFolder, SavedChoice, Stopwatch, choose_of_ensemble,
+    AppError, ClustersAsked, PageOptions, RunFolder, SavedChoice, Stopwatch, choose_of_ensemble,
     choose_of_table, curves, figure_files, json_text, methods, seeds, write_text,
 };
 use partita_report::Rendered;
@@ -104,6 +104,11 @@ pub(crate) fn page_of(rendered: Rendered, figures: Option<&Path>) -> Result<Stri
     Ok(rendered.html)
 }
 
+/// What a page is called, as JSON.
+pub(crate) fn page_options(py: Python<'_>, options: &str) -> PyResult<PageOptions> {
+    serde_json::from_str(options).map_err(|error| input_error(py, &error.to_string()))
+}
+
 /// The page about the folder of a run; its figures go into a folder, where one is named.
 #[pyfunction]
 pub(crate) fn report_of_run(
@@ -112,11 +117,13 @@ pub(crate) fn report_of_run(
     method: Option<&str>,
     choice: Option<&str>,
     figures: Option<PathBuf>,
+    page: &str,
     how: Run,
 ) -> PyResult<String> {
     let choice = choice_of(py, choice)?;
+    let options = page_options(py, page)?;
     let done = run(py, &how, |observer| {
-        let run = RunFolder::open(&folder)?;
+        let run = RunFolder::open(&folder)?.with_page(options);
         let choice = choice.map(|saved| curves(&saved.choice, run.objects()));
         page_of(run.report(method, choice, observer)?, figures.as_deref())
     });

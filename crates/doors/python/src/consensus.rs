@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 
 use crate::arguments::{Run, clusters, settings};
 use crate::call::{Done, briefly, run};
-use crate::choice::{choice_of, page_of};
+use crate::choice::{choice_of, page_of, page_options};
 use crate::ensemble::NativeEnsemble;
 use crate::errors::{input_error, raised};
 use crate::reading::{Sparse, sparse};
@@ -357,8 +357,10 @@ impl NativeResult {
         table: Option<PyRef<'_, NativeTable>>,
         choice: Option<&str>,
         figures: Option<PathBuf>,
+        page: &str,
     ) -> PyResult<String> {
         let choice = choice_of(py, choice)?;
+        let options = page_options(py, page)?;
         let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
         let input = table
             .as_ref()
@@ -368,7 +370,7 @@ impl NativeResult {
         let page = briefly(py, || {
             page_of(
                 self.finished
-                    .report(self.place, features, choice.as_ref())?,
+                    .report(self.place, features, choice.as_ref(), options)?,
                 figures.as_deref(),
             )
         })?;

@@ -54,6 +54,13 @@ def test_frame(ensemble):
 
 
 def test_report(result, tmp_path):
+    called = [f"<group> {k}" for k in range(len(set(result.labels_)))]
+    page = result.report(title="My <title>", names=called)
+    assert "<h1>My &lt;title&gt;</h1>" in page and "&lt;group&gt; 1" in page
+    with pytest.raises(pt.InputError, match="1 names of clusters are given"):
+        result.report(names=["one"])
+    with pytest.raises(pt.InputError, match="give a list of texts"):
+        result.report(names="young,old")
     page = result.report(tmp_path / "out.html")
     assert page == (tmp_path / "out.html").read_text(encoding="utf-8") and "lwgp" in page and "</html>" in page
 

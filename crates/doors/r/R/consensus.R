@@ -95,9 +95,10 @@ predict.partita <- function(object, newdata, type = c("cluster", "membership"), 
   found$membership
 }
 
-report <- function(x, file = "report.html") {
+report <- function(x, file = "report.html", title = NULL, names = NULL) {
   if (is.null(word(file, "file"))) fail("`file` is the name of a file")
-  page <- answer(native(wrap__native_report, native_of(x), how()))
+  called <- list(title = word(title, "title"), names = as.list(as.character(names)))
+  page <- answer(native(wrap__native_report, native_of(x), called[lengths(called) > 0L], how()))
   tryCatch(writeLines(page, file, useBytes = TRUE), error = function(error) fail(conditionMessage(error)), warning = function(error) fail(conditionMessage(error)))
   invisible(file)
 }

@@ -12,8 +12,8 @@ use partita::ssce::Predictor;
 use partita::{BaseWeights, Features, ObjectWeights, Seed};
 use partita_app::{
     AppError, ClustersAsked, Data, Experiment, Input, InputFile, InputTable, MethodChoice,
-    PredictionInput, ReadOptions, RunResult, TableInput, WeightSource, co_association, linkage,
-    methods, recipe_is_open, recipe_with, write_json,
+    PageOptions, PredictionInput, ReadOptions, RunResult, TableInput, WeightSource, co_association,
+    linkage, methods, recipe_is_open, recipe_with, write_json,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -356,11 +356,18 @@ fn native_predict(result: Robj, predict_with: Robj, model: &str, input: &str, ho
 
 /// The page about a result.
 #[extendr]
-fn native_report(result: Robj, how: Robj) -> Robj {
+fn native_report(result: Robj, called: Robj, how: Robj) -> Robj {
+    let options = match read::<Option<PageOptions>>(&called) {
+        Ok(options) => options.unwrap_or_default(),
+        Err(reason) => return answer_at_once(Err(Refusal::Input(reason))),
+    };
     kept(
         &result,
         &how,
-        |native, _, _| Ok(native.finished.report(0, features(native), None)?.html),
+        |native, _, _| {
+            let page = native.finished.report(0, features(native), None, options)?;
+            Ok(page.html)
+        },
         Robj::from,
     )
 }

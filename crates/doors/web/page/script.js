@@ -57,7 +57,7 @@ function reading() {
   const options = {};
   for (const choice of $('columns').querySelectorAll('select')) {
     const name = choice.dataset.column;
-    if (choice.value === 'skip') (options.skip ??= []).push(name);
+    if (['skip', 'describe'].includes(choice.value)) (options[choice.value] ??= []).push(name);
     else if (choice.value) options[choice.value] = choice.value === 'truth' && choice.dataset.truth ? false : name;
   }
   const kind = document.querySelector('[name=kind]:checked').value;
@@ -106,7 +106,7 @@ async function look(keep) {
 }
 
 function show(columns) {
-  const choices = [['', 'as it says'], ['skip', 'left out'], ['id', 'names of the objects'], ['truth', 'true classes']];
+  const choices = [['', 'as it says'], ['skip', 'left out'], ['describe', 'described, not clustered on'], ['id', 'names of the objects'], ['truth', 'true classes']];
   const rows = columns.map((column) => {
     const row = make('tr', '');
     row.append(make('th', column.name, { scope: 'row' }), make('td', column.values), make('td', column.taken_as));

@@ -6,8 +6,8 @@ use partita::extend::SettingMap;
 use partita::files::disk;
 use partita::generate::Recipe;
 use partita_app::{
-    AppError, ClustersAsked, Experiment, FileKind, Input, MethodChoice, Outputs, ReadOptions,
-    TableInput, TakenAs, inspect, methods, recipe_is_open, recipe_with,
+    AppError, ClustersAsked, Experiment, FileKind, Input, MethodChoice, Outputs, PageOptions,
+    ReadOptions, TableInput, TakenAs, inspect, methods, recipe_is_open, recipe_with,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -17,8 +17,9 @@ use crate::observer::{Message, Page};
 /// Where the results go. The name of no file that a page hands over has a slash.
 const FOLDER: &str = "results/";
 
-/// The option that is neither of reading nor of recipes.
+/// The options that are neither of reading nor of recipes: what is done with objects, and what the report shows.
 const UNLABELLED: &str = "unlabelled";
+const OF_THE_REPORT: [&str; 3] = ["title", "names", "describe"];
 
 /// What is asked.
 #[derive(Deserialize)]
@@ -91,8 +92,24 @@ pub fn answer(request: &str, tell: &(dyn Fn(Message<'_>) + Sync)) -> Result<Valu
 
 /// An option as JSON that its field takes: what is a list of texts or a text stays one.
 fn value(name: &str, given: &Value) -> Value {
-    const LISTS: [&str; 5] = ["base", "filter_labels", "missing", "only", "skip"];
-    const TEXTS: [&str; 6] = ["id", "sheet", "delimiter", "decimal", "encoding", "base_k"];
+    const LISTS: [&str; 7] = [
+        "base",
+        "describe",
+        "filter_labels",
+        "missing",
+        "names",
+        "only",
+        "skip",
+    ];
+    const TEXTS: [&str; 7] = [
+        "id",
+        "sheet",
+        "delimiter",
+        "decimal",
+        "encoding",
+        "base_k",
+        "title",
+    ];
     let Some(text) = given.as_str().map(str::trim) else {
         return given.clone();
     };
@@ -117,11 +134,24 @@ impl Reading {
             known.get(name).is_some()
                 || ["gini", "resolution", "objective", "edges"].contains(&name)
         };
-        let own = |name: &str| is(name) == of_recipes && name != UNLABELLED;
+        let other = |name: &str| name == UNLABELLED || OF_THE_REPORT.contains(&name);
+        let own = |name: &str| is(name) == of_recipes && !other(name);
         let chosen = self.options.iter().filter(|(name, _)| own(name));
         chosen
             .map(|(name, given)| (name.clone(), value(name, given)))
             .collect()
+    }
+
+    /// The options of the report.
+    fn page(&self) -> Result<PageOptions, AppError> {
+        let asked = OF_THE_REPORT
+            .iter()
+            .filter_map(|&name| Some((name, value(name, self.options.get(name)?))));
+        fields(
+            asked
+                .map(|(name, given)| (name.to_owned(), given))
+                .collect(),
+        )
     }
 
     fn table(&self, file: &Path) -> Result<TableInput, AppError> {
@@ -184,6 +214,7 @@ impl Run {
             report: true,
             ..Outputs::default()
         };
+        experiment.set_page(self.of.page()?);
         Ok(experiment)
     }
 
@@ -206,14 +237,24 @@ mod tests {
 
     #[test]
     fn options_are_of_reading_of_recipes_or_of_the_experiment() {
-        let options = json!({ "skip": "a, b", "id": "3", "max_categories": "9", "base": "kmeans:20", "scale": "zscore" });
+        let options = json!({ "skip": "a, b", "id": "3", "max_categories": "9", "base": "kmeans:20", "scale": "zscore",
+            "title": "7", "names": "young, old", "describe": ["b", "c"] });
         let made = experiment(json!({ "files": ["t.csv"], "labels": false, "options": options }));
         let made = made.unwrap();
         let Input::Table { table, recipe } = &made.input else {
             panic!("{made:?}");
         };
         assert_eq!(table.file, Path::new("t.csv"));
-        assert_eq!(table.read.skip, ["a", "b"]);
+        assert_eq!(table.read.skip, ["a", "b", "c"]);
+        let page = &made.outputs.page;
+        assert_eq!(page.title.as_deref(), Some("7"));
+        assert_eq!(
+            (&page.names[..], &page.describe[..]),
+            (
+                &["young".into(), "old".into()][..],
+                &["b".into(), "c".into()][..]
+            )
+        );
         assert_eq!(table.read.id.as_deref(), Some("3"));
         assert_eq!(table.read.max_categories, Some(9));
         assert_eq!(

@@ -91,7 +91,8 @@ pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::clusters::ClustersAsked;
 pub use experiment::description::{
     EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs,
-    PairsOf, RelationsOutput, Rows, SimilarityOutput, TableInput, Unlabelled, WeightSource,
+    PageOptions, PairsOf, RelationsOutput, Rows, SimilarityOutput, TableInput, Unlabelled,
+    WeightSource,
 };
 pub use experiment::file_names::{RECORD, REPORT};
 pub use experiment::recipes::{preset, recipe_from, recipe_is_open, recipe_with};

@@ -143,6 +143,25 @@ async function search(page) {
   check((await column(page, 0)).length === names.length, 'an empty search shows all rows');
 }
 
+/** A click on a cluster shows it alone, another one all again; pictures are saved. */
+async function choices(page) {
+  const button = page.locator('.groups button[data-cluster]').first();
+  if (await button.count() === 0) return;
+  const label = await button.getAttribute('data-cluster');
+  const shown = () => page.$$eval('#objects-table tbody tr:not([hidden])', (rows) => rows.map((row) => row.cells[1].dataset.v));
+  const dim = () => page.$$eval('.map use', (marks) => marks.filter((mark) => Number(getComputedStyle(mark).opacity) < 0.2).length);
+  const all = (await shown()).length;
+  await button.click();
+  const own = await shown();
+  check(await button.getAttribute('aria-pressed') === 'true' && own.every((of) => of === label), 'a chosen cluster is shown alone');
+  check(await dim() > 0, 'maps show the chosen cluster alone');
+  await button.click();
+  check((await shown()).length === all && await dim() === 0, 'a second click shows all clusters');
+  const saved = page.waitForEvent('download', { timeout: 20000 });
+  await page.locator('.save').first().click();
+  check((await saved).suggestedFilename().endsWith('.svg'), 'a picture is saved');
+}
+
 async function maps(page) {
   const data = JSON.parse(await page.textContent('#data'));
   for (const map of await page.locator('.map').all()) {
@@ -155,7 +174,7 @@ async function maps(page) {
     const [x, y] = points[points.length - 1];
     await page.mouse.move(box.x + (x * box.width) / width, box.y + (y * box.width) / width);
     const said = await map.locator('output').textContent();
-    check(/cluster \d+, agreement/.test(said), `${name}: hovering names an object, said '${said.slice(0, 80)}'`);
+    check(/: cluster .+, agreement/.test(said), `${name}: hovering names an object, said '${said.slice(0, 80)}'`);
     await map.focus();
     const heard = new Set();
     for (const key of ['ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowLeft', 'ArrowUp', 'ArrowLeft']) {
@@ -181,7 +200,8 @@ async function keyboard(page) {
 /** What a reader would see as broken: numbers that wrap, texts of a figure that run into each other or out of it. */
 const layout = (page) => page.evaluate(() => {
   const seen = (box) => box.width > 0 && box.height > 0;
-  const wrapped = [...document.querySelectorAll('td.r, .tile b, .chip')].filter((cell) => {
+  const number = (cell) => !cell.matches('.chip') || /^\s*\d+\s*$/.test(cell.textContent);
+  const wrapped = [...document.querySelectorAll('td.r, .tile b, .chip')].filter(number).filter((cell) => {
     const range = document.createRange();
     range.selectNodeContents(cell);
     const boxes = [...range.getClientRects()].filter(seen);
@@ -291,6 +311,7 @@ async function report(file, name) {
   await theme(light);
   await sort(light);
   await search(light);
+  await choices(light);
   await maps(light);
   await keyboard(light);
   await thin(light);

@@ -21,7 +21,7 @@ use partita_generate::{BaseKind, BaseSpec, Recipe, Scale, generate};
 use partita_median::PLURALITY;
 use partita_metrics::{ConsensusCdf, Scores};
 use partita_pcc::PCC_KL;
-use partita_report::{ClusterCurves, CurvePoint, Report, render};
+use partita_report::{ClusterCurves, CurvePoint, Described, Report, render};
 use rand::RngExt;
 use serde_json::{Value, json};
 
@@ -54,6 +54,8 @@ pub(crate) struct Sample {
     truth: Option<Vec<Option<String>>>,
     pub(crate) choice: Option<ClusterCurves>,
     methods: Vec<(String, Partition)>,
+    pub(crate) cluster_names: Vec<String>,
+    pub(crate) described: Option<(Vec<String>, Array2<f64>)>,
 }
 
 impl Sample {
@@ -74,6 +76,11 @@ impl Sample {
         report.method = Some(self.info);
         report.methods.clone_from(&self.methods);
         report.labels_file = Some("labels.csv".into());
+        report.cluster_names.clone_from(&self.cluster_names);
+        report.described = self.described.as_ref().map(|(columns, values)| Described {
+            columns,
+            values: values.view(),
+        });
         report
     }
 }
@@ -142,6 +149,8 @@ fn consensus(method: &dyn Consensus, ensemble: Ensemble, clusters: usize) -> Any
         truth: None,
         choice: None,
         methods: Vec::new(),
+        cluster_names: Vec::new(),
+        described: None,
     })
 }
 
@@ -395,5 +404,11 @@ pub(crate) fn hostile() -> Anything<Sample> {
     (sample.title, sample.record) = (nasty(0), record);
     sample.table = Some(((1..4).map(nasty).collect(), values));
     sample.truth = Some((0..n).map(|i| (i % 5 > 0).then(|| nasty(i % 9))).collect());
+    sample.cluster_names = [0, 1, 8].map(nasty).to_vec();
+    let class = |i: usize, j: usize| f64::from(u8::from(i % 3 == j));
+    sample.described = Some((
+        (0..3).map(nasty).collect(),
+        Array2::from_shape_fn((n, 3), |(i, j)| class(i, j)),
+    ));
     Ok(sample)
 }

@@ -3,16 +3,22 @@
 use partita_core::Ensemble;
 use partita_core::ndarray::Array2;
 
+use crate::text::cut;
 use crate::{Counted, Report};
 
 /// Clusters that tables and figures show; of more, the largest are taken.
 pub(crate) const SHOWN: usize = 60;
+
+/// Characters of a name of a cluster at most.
+const NAME: usize = 60;
 
 /// One cluster that is not empty.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Cluster {
     /// Its number in the file of labels.
     pub(crate) label: usize,
+    /// What it is called: its number where it has no name.
+    pub(crate) name: String,
     /// Number of its objects.
     pub(crate) size: u64,
     /// Its objects as far as they are given one by one, those most agreed on first.
@@ -29,6 +35,8 @@ pub(crate) struct Clusters {
     pub(crate) shown: Vec<Cluster>,
     /// Clusters that are not empty.
     pub(crate) live: usize,
+    /// What the clusters are called, by their numbers.
+    names: Vec<String>,
     /// Mean co-association of the objects of two clusters shown, where there is an ensemble; NaN where no pair was seen.
     pub(crate) evidence: Option<Array2<f64>>,
 }
@@ -45,10 +53,18 @@ impl Clusters {
         let size = |k: usize| counted.map_or(members[k].len() as u64, |counted| counted.sizes[k]);
         let mut live: Vec<usize> = (0..members.len()).filter(|&k| size(k) > 0).collect();
         let found = live.len();
+        let mut names: Vec<String> = (0..members.len()).map(|k| k.to_string()).collect();
+        let given = live.iter().zip(&report.cluster_names);
+        given
+            .filter(|(_, name)| !name.trim().is_empty())
+            .for_each(|(&k, name)| names[k] = cut(name.trim(), NAME));
         live.sort_by_key(|&k| (std::cmp::Reverse(size(k)), k));
         live.truncate(SHOWN);
         live.sort_unstable();
-        let of = |k: usize| Cluster::new(k, std::mem::take(&mut members[k]), report.agreement);
+        let of = |k: usize| {
+            let members = std::mem::take(&mut members[k]);
+            Cluster::new(k, names[k].clone(), members, report.agreement)
+        };
         let mut shown: Vec<Cluster> = live.into_iter().map(of).collect();
         if let Some(counted) = counted {
             shown
@@ -67,8 +83,23 @@ impl Clusters {
         Self {
             shown,
             live: found,
+            names,
             evidence,
         }
+    }
+
+    /// What a cluster is called.
+    pub(crate) fn name(&self, label: usize) -> &str {
+        &self.names[label]
+    }
+
+    /// Characters of the longest name of those shown, of at most so many each.
+    pub(crate) fn longest(&self, limit: usize) -> usize {
+        let names = self
+            .shown
+            .iter()
+            .map(|cluster| cluster.name.chars().count());
+        names.max().unwrap_or(0).min(limit)
     }
 
     /// Mean co-association within a cluster shown.
@@ -91,7 +122,7 @@ impl Clusters {
 }
 
 impl Cluster {
-    fn new(label: usize, mut members: Vec<u32>, agreement: &[f64]) -> Self {
+    fn new(label: usize, name: String, mut members: Vec<u32>, agreement: &[f64]) -> Self {
         let sure = |object: u32| agreement[object as usize];
         members.sort_by_cached_key(|&i| (std::cmp::Reverse(rank(sure(i))), i));
         let mean = members.iter().map(|&object| sure(object)).sum::<f64>() / members.len() as f64;
@@ -101,10 +132,25 @@ impl Cluster {
         let at = |share: f64| members.get(place(share)).map_or(f64::NAN, |&i| sure(i));
         Self {
             label,
+            name,
             size: members.len() as u64,
             deciles: [0.9, 0.5, 0.1].map(at),
             members,
             mean,
+        }
+    }
+
+    /// Whether it has a name besides its number.
+    pub(crate) fn named(&self) -> bool {
+        self.name != self.label.to_string()
+    }
+
+    /// What it is called where nothing else says that it is a cluster.
+    pub(crate) fn title(&self) -> String {
+        if self.named() {
+            self.name.clone()
+        } else {
+            format!("cluster {}", self.name)
         }
     }
 

@@ -1,13 +1,13 @@
 //! Which columns of the table tell a cluster from all other objects: effect sizes and rank tests.
 
-use partita_core::Features;
-use partita_core::ndarray::ArrayView1;
+use partita_core::ndarray::{ArrayView1, ArrayView2};
 use rayon::prelude::*;
 use serde::Serialize;
 use statrs::function::erf::erfc;
 
 use crate::Report;
 use crate::clusters::{Clusters, sample};
+use crate::text::number;
 
 /// Values looked at, about: of more, a sample of the objects is.
 const VALUES: usize = 20_000_000;
@@ -24,14 +24,27 @@ pub(crate) struct Marker {
     /// Place of the cluster among those shown.
     pub(crate) cluster: usize,
     pub(crate) column: usize,
-    /// Mean of the cluster, and of all other objects.
-    pub(crate) means: [f64; 2],
+    /// What is typical of the cluster, and of all other objects.
+    pub(crate) typical: [f64; 2],
+    /// Which number that is.
+    pub(crate) kind: Typical,
     /// Cohen's d: the difference of the means over the pooled standard deviation; 0 where that is 0.
     pub(crate) d: f64,
     /// How often an object of the cluster has a larger value than another one; ties count half.
     pub(crate) auc: f64,
     /// p-value of the Mann–Whitney test by its normal approximation, corrected by Benjamini and Hochberg over all clusters and columns.
     pub(crate) p: f64,
+}
+
+/// A number that is typical of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Typical {
+    /// The share of ones in a column of zeros and ones.
+    Share,
+    Median,
+    /// Of columns whose medians are the same.
+    Mean,
 }
 
 impl Marker {
@@ -58,11 +71,11 @@ pub(crate) struct Markers {
 /// O(d n log n + d K) for n objects looked at.
 pub(crate) fn markers(
     report: &Report<'_>,
-    table: &Features<'_>,
+    values: ArrayView2<'_, f64>,
     clusters: &Clusters,
     each: usize,
 ) -> Option<Markers> {
-    let columns = table.values().ncols();
+    let columns = values.ncols();
     if clusters.shown.len() < 2 || columns == 0 {
         return None;
     }
@@ -74,9 +87,8 @@ pub(crate) fn markers(
     let group = |&i: &u32| place[report.partition.labels()[i as usize] as usize];
     let groups: Vec<usize> = objects.iter().map(group).collect();
     let of_column = |column: usize| {
-        let values = table.values();
-        let values = values.column(column);
-        compared(column, values, &objects, &groups, clusters.shown.len())
+        let known = Known::of(values.column(column), &objects, &groups);
+        compared(column, &known, clusters.shown.len())
     };
     let all = (0..columns).into_par_iter();
     let mut found: Vec<Marker> = all.flat_map_iter(of_column).collect();
@@ -94,6 +106,10 @@ pub(crate) fn markers(
         taken[marker.cluster] += 1;
         taken[marker.cluster] <= each
     });
+    for marker in &mut found {
+        let known = Known::of(values.column(marker.column), &objects, &groups);
+        (marker.kind, marker.typical) = known.typical(marker.cluster, marker.typical);
+    }
     Some(Markers {
         found,
         objects: objects.len(),
@@ -110,19 +126,51 @@ struct Sums {
     ranks: f64,
 }
 
+/// The values of a column that are known, and the group of each.
+struct Known {
+    values: Vec<f64>,
+    groups: Vec<usize>,
+}
+
+impl Known {
+    fn of(column: ArrayView1<'_, f64>, objects: &[u32], groups: &[usize]) -> Self {
+        let pairs = objects.iter().zip(groups);
+        let pairs = pairs.map(|(&object, &group)| (column[object as usize], group));
+        let (values, groups) = pairs.filter(|(value, _)| !value.is_nan()).unzip();
+        Self { values, groups }
+    }
+
+    /// What is typical of a group and of all others: shares of ones, medians, or these means where medians say nothing.
+    fn typical(&self, group: usize, means: [f64; 2]) -> (Typical, [f64; 2]) {
+        if self.values.iter().all(|&x| x == 0.0 || x == 1.0) {
+            return (Typical::Share, means);
+        }
+        let medians = [true, false].map(|inside| {
+            let pairs = self.values.iter().zip(&self.groups);
+            let side = pairs.filter(|&(_, &of)| (of == group) == inside);
+            median(side.map(|(&value, _)| value).collect())
+        });
+        if number(medians[0]) == number(medians[1]) {
+            (Typical::Mean, means)
+        } else {
+            (Typical::Median, medians)
+        }
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let (low, high) = ((values.len() - 1) / 2, values.len() / 2);
+    0.5 * (values[low] + values[high])
+}
+
 /// One column: every group against all other objects. p-values are not corrected; there is none where either side has fewer than two
 /// objects or all values are equal.
-fn compared(
-    column: usize,
-    values: ArrayView1<'_, f64>,
-    objects: &[u32],
-    groups: &[usize],
-    count: usize,
-) -> Vec<Marker> {
-    let n = objects.len() as f64;
-    let centre = objects.iter().map(|&i| values[i as usize]).sum::<f64>() / n;
-    let value = |at: usize| values[objects[at] as usize] - centre;
-    let mut order: Vec<usize> = (0..objects.len()).collect();
+fn compared(column: usize, known: &Known, count: usize) -> Vec<Marker> {
+    let n = known.values.len() as f64;
+    let centre = known.values.iter().sum::<f64>() / n;
+    let value = |at: usize| known.values[at] - centre;
+    let mut order: Vec<usize> = (0..known.values.len()).collect();
     order.sort_unstable_by(|&a, &b| value(a).total_cmp(&value(b)));
     let mut sums = vec![Sums::default(); count];
     let mut below = 0.0;
@@ -130,7 +178,7 @@ fn compared(
     for equal in order.chunk_by(|&a, &b| value(a) == value(b)) {
         let size = equal.len() as f64;
         for &at in equal {
-            let (x, of) = (value(at), &mut sums[groups[at]]);
+            let (x, of) = (value(at), &mut sums[known.groups[at]]);
             of.count += 1.0;
             of.sum += x;
             of.squares += x * x;
@@ -160,7 +208,8 @@ fn compared(
         found.push(Marker {
             cluster,
             column,
-            means: [rounded(mean + centre), rounded(rest + centre)],
+            typical: [rounded(mean + centre), rounded(rest + centre)],
+            kind: Typical::Mean,
             d: if deviation > 0.0 { d } else { 0.0 },
             auc: u / (inside * outside),
             p: erfc(z / std::f64::consts::SQRT_2),
@@ -186,8 +235,8 @@ fn corrected(found: &mut [Marker]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_core::Partition;
     use partita_core::ndarray::Array2;
+    use partita_core::{Features, Partition};
     use serde_json::Value;
 
     #[test]
@@ -197,7 +246,8 @@ mod tests {
             Array2::from_shape_vec((10, 1), vec![1., 2., 4., 7., 3., 5., 6., 8., 9., 4.]).unwrap();
         let objects: Vec<u32> = (0..10).collect();
         let groups = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1];
-        let found = compared(0, values.column(0), &objects, &groups, 2);
+        let known = Known::of(values.column(0), &objects, &groups);
+        let found = compared(0, &known, 2);
         assert!(
             (found[0].auc - 5.5 / 24.0).abs() < 1e-12 && (found[1].auc - 18.5 / 24.0).abs() < 1e-12
         );
@@ -205,7 +255,7 @@ mod tests {
         // (3.5 - 35/6) over the pooled deviation √((21 + 185/6) / 8).
         let d = (3.5 - 35.0 / 6.0) / ((21.0 + 161.0 / 6.0) / 8.0f64).sqrt();
         assert!((found[0].d - d).abs() < 1e-9, "{} {d}", found[0].d);
-        assert!((found[0].means[0] - 3.5).abs() < 1e-12);
+        assert!((found[0].typical[0] - 3.5).abs() < 1e-12);
     }
 
     #[test]
@@ -213,7 +263,8 @@ mod tests {
         let marker = |column, p| Marker {
             cluster: 0,
             column,
-            means: [0.0; 2],
+            typical: [0.0; 2],
+            kind: Typical::Mean,
             d: 0.0,
             auc: 0.5,
             p,
@@ -237,7 +288,7 @@ mod tests {
         let table = Features::new(&columns, values.view()).unwrap();
         let agreement = vec![1.0; n];
         let report = Report::new("", Value::Null, &partition, &agreement);
-        let markers = markers(&report, &table, &Clusters::of(&report), 1).unwrap();
+        let markers = markers(&report, table.values(), &Clusters::of(&report), 1).unwrap();
         let found: Vec<_> = markers
             .found
             .iter()

@@ -62,6 +62,6 @@ pub use error::ReportError;
 pub use figures::Figure;
 pub use figures::bars::{MembershipRow, membership_rows};
 pub use page::{Rendered, figures, html, render};
-pub use report::{Answers, Report};
+pub use report::{Answers, Described, Report};
 pub use svg::Svg;
 pub use text::field as csv_field;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::value::Serde;
 use minijinja::{Value, context};
+use partita_core::ndarray::ArrayView2;
 use partita_core::{BaseClustering, Ensemble, Partition};
 use partita_metrics::Contingency;
 
@@ -14,7 +15,7 @@ use crate::features::markers;
 use crate::figures::{Figure, Plot, all};
 use crate::record::Record;
 use crate::text::{cut, escape, number};
-use crate::{Report, ReportError, palette, template};
+use crate::{ClusterCurves, Report, ReportError, palette, template};
 
 /// A page and its figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub struct Rendered {
 /// [`ReportError`] if parts of the report are about different numbers of objects, or there is none.
 ///
 /// # Cost
-/// O(n M + n log n) time; larger parts are measured on samples, which the page says.
+/// O(n M + n log n) time, and that of two maps of at most 1,200 objects; larger parts are measured on samples, which the page says.
 pub fn render(report: &Report<'_>) -> Result<Rendered, ReportError> {
     let page = Page::of(report)?;
     Ok(Rendered {
@@ -121,21 +122,28 @@ impl<'p, 'r> Page<'p, 'r> {
         };
         let parts = context! {
             figures => self.plots.iter().map(card).collect::<Vec<_>>(), clusters => self.clusters(),
-            choice => report.choice.as_ref().map(Serde), agreement => self.methods(), known => self.known_classes(),
+            choice => report.choice.as_ref().map(Serde),
+            why => report.choice.as_ref().and_then(ClusterCurves::why).map(Serde), agreement => self.methods(), known => self.known_classes(),
             objects => self.objects(), with_second => report.soft.is_some_and(|soft| soft.clusters() > 1),
-            known_classes => report.truth.is_some(), features => self.features(), bases => self.bases(),
+            known_classes => report.truth.is_some(), features => self.features(), described => self.described(), bases => self.bases(),
             data => self.map_data(), agreeing => self.agreeing(),
         };
         template::page(context! { ..what, ..parts })
+    }
+
+    /// A cluster's number and what it is called.
+    fn cluster(&self, label: usize) -> Value {
+        context! { label, name => self.clusters.name(label) }
     }
 
     fn clusters(&self) -> Vec<Value> {
         let row = |(at, cluster): (usize, &Cluster)| {
             let nearest = self.clusters.nearest(at);
             context! {
-                label => cluster.label, size => cluster.size, mean => cluster.mean, lowest => cluster.deciles[0],
+                label => cluster.label, name => &cluster.name, title => cluster.title(), named => cluster.named(),
+                size => cluster.size, mean => cluster.mean, lowest => cluster.deciles[0],
                 within => self.clusters.cohesion(at), with_nearest => nearest.map(|nearest| nearest.1),
-                nearest => nearest.map(|nearest| self.clusters.shown[nearest.0].label),
+                nearest => nearest.map(|nearest| &self.clusters.shown[nearest.0].name),
             }
         };
         self.clusters.shown.iter().enumerate().map(row).collect()
@@ -180,7 +188,7 @@ impl<'p, 'r> Page<'p, 'r> {
         let row = |cluster: &Cluster| {
             let shared = counts(cluster.members.iter().filter_map(|&i| of(i as usize)));
             let objects = classes.iter().map(|class| shared.get(class).unwrap_or(&0));
-            context! { cluster => cluster.label, objects => Serde(objects.collect::<Vec<_>>()) }
+            context! { cluster => self.cluster(cluster.label), objects => Serde(objects.collect::<Vec<_>>()) }
         };
         let rows: Vec<Value> = self.clusters.shown.iter().map(row).collect();
         Some(context! { all => sizes.len(), classes => Serde(classes), rows })
@@ -212,8 +220,8 @@ impl<'p, 'r> Page<'p, 'r> {
             left -= needed;
             let second = self.second(i);
             rows.push(context! {
-                name, class, cluster => report.partition.labels()[i], agreement => report.agreement[i],
-                second => second.map(|second| second.0),
+                name, class, cluster => self.cluster(report.partition.labels()[i] as usize), agreement => report.agreement[i],
+                second => second.map(|second| self.cluster(second.0)),
                 probability => second.map(|second| second.1), agreed => self.agreed(i),
                 own => report.soft.map(|soft| soft.rows()[[i, report.partition.labels()[i] as usize]]),
             });
@@ -248,17 +256,26 @@ impl<'p, 'r> Page<'p, 'r> {
         best
     }
 
-    /// The columns that tell clusters apart.
+    /// The columns that tell clusters apart: of those clustered on, and of those that are only described.
     fn features(&self) -> Option<Value> {
         let table = self.report.features?;
+        self.profile(table.columns(), table.values())
+    }
+
+    fn described(&self) -> Option<Value> {
+        let table = self.report.described?;
+        self.profile(table.columns, table.values)
+    }
+
+    fn profile(&self, names: &[String], values: ArrayView2<'_, f64>) -> Option<Value> {
         let shown = &self.clusters.shown;
         let each = if shown.len() > 12 { EACH_OF_MANY } else { EACH };
-        let markers = markers(self.report, &table, &self.clusters, each)?;
+        let markers = markers(self.report, values, &self.clusters, each)?;
         let differs = |at: usize| markers.found.iter().any(|marker| marker.cluster == at);
         let without = (0..shown.len()).filter(|&at| !differs(at));
-        let without: Vec<usize> = without.map(|at| shown[at].label).collect();
+        let without: Vec<&str> = without.map(|at| shown[at].name.as_str()).collect();
         Some(
-            context! { each, without => Serde(without), names => Serde(table.columns()), ..Value::from(Serde(markers)) },
+            context! { each, without => Serde(without), columns => names.len(), names => Serde(names), ..Value::from(Serde(markers)) },
         )
     }
 
@@ -318,7 +335,13 @@ impl<'p, 'r> Page<'p, 'r> {
         };
         let names = fitting.unwrap_or_else(|| names(10));
         let objects: BTreeMap<_, _> = objects.iter().zip(names).map(said).collect();
-        context! { maps => Serde(maps), objects => Serde(objects) }
+        let names: BTreeMap<usize, &str> = self
+            .clusters
+            .shown
+            .iter()
+            .map(|of| (of.label, of.name.as_str()))
+            .collect();
+        context! { maps => Serde(maps), objects => Serde(objects), names => Serde(names) }
     }
 }
 

@@ -26,6 +26,7 @@ pub(crate) struct Record {
     table: Field<String>,
     method: Field<String>,
     seed: Field<u64>,
+    finished: Field<String>,
     objective: Field<f64>,
     objective_name: Field<String>,
     stopped: Field<String>,

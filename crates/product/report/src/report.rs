@@ -1,5 +1,6 @@
 //! The input of a report: labels, their agreement and whatever else there is.
 
+use partita_core::ndarray::ArrayView2;
 use partita_core::{Dendrogram, Ensemble, Features, MethodInfo, Outcome, Partition, SoftPartition};
 use serde::Serialize;
 use serde_json::Value;
@@ -28,6 +29,8 @@ pub struct Report<'a> {
     pub ensemble: Option<&'a Ensemble>,
     /// The table behind the ensemble, n × d.
     pub features: Option<Features<'a>>,
+    /// Columns that say what clusters are but that nothing was clustered on.
+    pub described: Option<Described<'a>>,
     /// Known classes, n of them; none where an object's class is not known.
     pub truth: Option<&'a [Option<String>]>,
     /// The tree that was cut.
@@ -44,6 +47,18 @@ pub struct Report<'a> {
     pub counted: Option<Counted>,
     /// Name of the file with all labels, to be named beside the table of objects.
     pub labels_file: Option<String>,
+    /// Names of the clusters that have objects, in the order of their numbers, or none: the numbers are the names then, as where a name
+    /// is empty.
+    pub cluster_names: Vec<String>,
+}
+
+/// Columns of a table as they were read: n rows, NaN where a value is missing.
+#[derive(Clone, Copy, Debug)]
+pub struct Described<'a> {
+    /// Their names.
+    pub columns: &'a [String],
+    /// Their values.
+    pub values: ArrayView2<'a, f64>,
 }
 
 /// The answers that an ensemble holds: groups of base clusterings, each of which has an answer of its own.
@@ -72,6 +87,7 @@ impl<'a> Report<'a> {
             objects: None,
             ensemble: None,
             features: None,
+            described: None,
             truth: None,
             dendrogram: None,
             choice: None,
@@ -80,6 +96,7 @@ impl<'a> Report<'a> {
             answers: None,
             counted: None,
             labels_file: None,
+            cluster_names: Vec::new(),
         }
     }
 
@@ -110,13 +127,24 @@ impl<'a> Report<'a> {
         if let Some(counted) = &self.counted {
             counted.check(self.partition.clusters(), bases)?;
         }
+        let (wanted, found) = (self.live_clusters(), self.cluster_names.len());
+        if found > 0 && found != wanted {
+            let part = "names of clusters";
+            return Err(ReportError::Counts {
+                part,
+                wanted,
+                found,
+            });
+        }
         let rows = self.features.map(|table| table.values().nrows());
+        let described = self.described.map(|table| table.values.nrows());
         let parts = [
             ("agreements", Some(self.agreement.len())),
             ("probabilities", self.soft.map(SoftPartition::objects)),
             ("names", self.objects.map(<[String]>::len)),
             ("base clusterings", self.ensemble.map(Ensemble::objects)),
             ("table rows", rows),
+            ("rows of described columns", described),
             ("known classes", self.truth.map(<[_]>::len)),
             (
                 "leaves of the tree",
@@ -153,6 +181,14 @@ impl<'a> Report<'a> {
     /// Number of objects that are given one by one.
     pub(crate) fn n(&self) -> usize {
         self.partition.objects()
+    }
+
+    /// Number of clusters that have objects.
+    pub(crate) fn live_clusters(&self) -> usize {
+        match &self.counted {
+            Some(counted) => counted.sizes.iter().filter(|size| **size > 0).count(),
+            None => self.partition.live_clusters(),
+        }
     }
 
     /// Number of all objects, n.

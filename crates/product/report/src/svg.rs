@@ -102,10 +102,11 @@ impl Svg {
         self.marker(cluster, at, scale, &colour(cluster));
     }
 
-    /// Marker and number of a cluster, side by side around a place.
-    pub(crate) fn numbered(&mut self, cluster: usize, [x, y]: [f64; 2]) {
-        self.mark(cluster, [x - 7.0, y], 1.0);
-        self.text([x + 1.0, y + 4.0], "t", "start", cluster);
+    /// Marker and name of a cluster, side by side around a place.
+    pub(crate) fn named(&mut self, cluster: usize, name: &str, [x, y]: [f64; 2]) {
+        let half = 3.4 * name.chars().count() as f64;
+        self.mark(cluster, [x - 3.6 - half, y], 1.0);
+        self.text([x + 4.4 - half, y + 4.0], "t", "start", name);
     }
 
     /// Defines the markers that [`stamp`](Self::stamp) sets, their ids starting with `prefix`.

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::ReportError;
 use crate::palette::{COLOURS, DARK, LIGHT, SHAPES};
-use crate::text::{count, cut, escape, number, percent, seconds};
+use crate::text::{brief, count, cut, escape, number, percent, seconds, whole_percent};
 
 const SOURCES: [(&str, &str); 17] = [
     ("page.html", include_str!("templates/page.html")),
@@ -52,6 +52,8 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     });
     templates.add_filter("number", |x: Value| number(float(&x)));
     templates.add_filter("percent", |x: Value| percent(float(&x)));
+    templates.add_filter("whole_percent", |x: Value| whole_percent(float(&x)));
+    templates.add_filter("brief", |x: Value| brief(float(&x)));
     templates.add_filter("seconds", |x: Value| seconds(float(&x)));
     templates.add_filter("count", |x: Value| count(float(&x) as i64));
     templates.add_filter("p_value", |x: Value| p_value(float(&x)));

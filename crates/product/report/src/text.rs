@@ -107,6 +107,33 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// A share in whole percent.
+pub(crate) fn whole_percent(share: f64) -> String {
+    match 100.0 * share {
+        value if value > 0.0 && value < 0.5 => "< 1\u{202f}%".into(),
+        value if share < 1.0 && value >= 99.5 => "> 99\u{202f}%".into(),
+        value => format!("{value:.0}\u{202f}%"),
+    }
+}
+
+/// A number in about three digits, without zeros at the end.
+pub(crate) fn brief(x: f64) -> String {
+    let text = number(x);
+    if text.contains('e') || !text.contains('.') {
+        return text;
+    }
+    let decimals = match x.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{x:.decimals$}");
+    let short = text.trim_end_matches('0').trim_end_matches('.');
+    let short = if decimals == 0 { &text } else { short };
+    short.replacen('-', "−", 1)
+}
+
 /// Seconds, in words.
 pub(crate) fn seconds(s: f64) -> String {
     match s {
@@ -161,6 +188,21 @@ mod tests {
         ] {
             assert_eq!(number(x), written);
         }
+        for (x, written) in [
+            (0.2, "0.2"),
+            (-29.4, "−29.4"),
+            (45.05, "45"),
+            (138.94, "139"),
+            (100.2, "100"),
+            (1.5, "1.5"),
+            (3.0, "3"),
+        ] {
+            assert_eq!(brief(x), written);
+        }
+        assert_eq!(
+            [0.001, 0.184, 0.999, 1.0].map(whole_percent),
+            ["< 1", "18", "> 99", "100"].map(|share| format!("{share}\u{202f}%"))
+        );
         assert_eq!(percent(1.0), "100\u{202f}%");
         assert_eq!(percent(0.99999), "> 99.9\u{202f}%");
     }

@@ -8,7 +8,7 @@ use partita_app::{AppError, ClustersAsked, Unlabelled};
 
 use super::suggested::{method_names, setting_names};
 use super::table::EnsembleReadArgs;
-use super::{ComputeArgs, OutputArgs, WeightArgs};
+use super::{ComputeArgs, OutputArgs, PageArgs, WeightArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -92,6 +92,8 @@ pub(crate) struct ConsensusArgs {
     /// Write no report.html into the folder.
     #[arg(long)]
     pub(crate) no_report: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     /// Where the probabilities go (object,p0,p1,…), of a method that has some.
     #[arg(long, value_name = "SOFT.csv")]
     pub(crate) soft: Option<PathBuf>,

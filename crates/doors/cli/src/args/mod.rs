@@ -29,7 +29,7 @@ pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
 pub(crate) use runs::{AlignArgs, ModesArgs};
 pub(crate) use shared::{
-    ComputeArgs, MachineArgs, OutputArgs, ThreadArgs, WeightArgs, weight_source,
+    ComputeArgs, MachineArgs, OutputArgs, PageArgs, ThreadArgs, WeightArgs, weight_source,
 };
 use suggested::method_names;
 pub(crate) use table::{FileArgs, ReadArgs, StreamFormat, TableArgs};
@@ -291,6 +291,7 @@ pub(crate) struct EvaluateArgs {
 Examples:
   partita report out
   partita report out --method pcc-kl -o pcc.html --figures figures
+  partita report out --title Customers --names 'young,old,rest'
   partita choose-k table.csv --truth label -o choice.json \\
     && partita report out --choice choice.json
 
@@ -311,6 +312,8 @@ pub(crate) struct ReportArgs {
     /// A folder for every picture as SVG and its numbers as CSV.
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     /// Replace outputs that exist.
     #[arg(long)]
     pub(crate) force: bool,

@@ -9,10 +9,10 @@ use partita_app::ClustersAsked;
 
 use super::suggested::{method_names, setting_names};
 use super::table::TableReadArgs;
-use super::{ComputeArgs, OutputArgs, RecipeArgs};
+use super::{ComputeArgs, OutputArgs, PageArgs, RecipeArgs};
 
 /// How a table is read and base clusterings are made is in a record, as are these.
-const OF_A_NEW_RUN: [&str; 5] = ["table", "clusters", "method", "set", "seed"];
+const OF_A_NEW_RUN: [&str; 6] = ["table", "clusters", "method", "set", "seed", "describe"];
 
 /// The flags of reading and of base clusterings.
 static RECORDED: LazyLock<Vec<Id>> = LazyLock::new(|| {
@@ -94,6 +94,8 @@ pub(crate) struct RunArgs {
     /// Write no report.html.
     #[arg(long)]
     pub(crate) no_report: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     /// Go on where a run of the same flags into the same folder was cut short: base clusterings that it finished are taken,
     /// and the result has the bytes of an undisturbed run.
     #[arg(long, conflicts_with = "force")]

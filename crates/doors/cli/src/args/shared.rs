@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use partita::MemoryBudget;
-use partita_app::{ObjectWeightSource, WeightSource, default_budget, limit_memory};
+use partita_app::{ObjectWeightSource, PageOptions, WeightSource, default_budget, limit_memory};
 
+use super::table::{ColumnList, columns, parse_columns};
 use super::values::parse_memory;
 
 /// What every command takes that writes files and can answer in JSON.
@@ -53,6 +54,32 @@ pub(crate) struct ComputeArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
+}
+
+/// What reports are called, and what they say besides.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Report")]
+pub(crate) struct PageArgs {
+    /// The title of the report. [default: the name of the file]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Names of the clusters in the report, in the order of their numbers: 'young,old,rest'. Names with commas stand in quotes.
+    #[arg(long, value_name = "NAME,…", value_parser = parse_columns)]
+    pub(crate) names: Option<ColumnList>,
+    /// Columns that the report compares between clusters but that are left out of the clustering, named as with --skip.
+    #[arg(long, value_name = "COLUMN,…", value_parser = parse_columns)]
+    pub(crate) describe: Vec<ColumnList>,
+}
+
+impl PageArgs {
+    /// What reports show.
+    pub(crate) fn options(&self) -> PageOptions {
+        PageOptions {
+            title: self.title.clone(),
+            names: self.names.clone().unwrap_or_default().0,
+            describe: columns(&self.describe),
+        }
+    }
 }
 
 /// What base clusterings and objects count.

@@ -106,7 +106,7 @@ impl StreamFormat {
 pub(crate) struct ColumnList(pub(crate) Vec<String>);
 
 /// Names between commas, in quotes where they hold commas.
-fn parse_columns(text: &str) -> Result<ColumnList, String> {
+pub(super) fn parse_columns(text: &str) -> Result<ColumnList, String> {
     let mut rows = csv::ReaderBuilder::new()
         .has_headers(false)
         .trim(csv::Trim::All)
@@ -246,7 +246,7 @@ impl TableArgs {
     }
 }
 
-fn columns(lists: &[ColumnList]) -> Vec<String> {
+pub(super) fn columns(lists: &[ColumnList]) -> Vec<String> {
     lists.iter().flat_map(|list| list.0.clone()).collect()
 }
 

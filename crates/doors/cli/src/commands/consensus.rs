@@ -89,6 +89,7 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
     }
     experiment.unlabelled = args.unlabelled;
     experiment.outputs = outputs(args);
+    experiment.set_page(args.page.options());
     experiment.arguments = arguments();
     Ok(experiment)
 }
@@ -168,7 +169,7 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
             least: args.min_similarity,
         }),
         tree: args.tree.clone(),
-        resume: false,
+        ..Outputs::default()
     }
 }
 

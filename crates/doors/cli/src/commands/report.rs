@@ -12,7 +12,7 @@ use crate::output::{check_outputs, may_write, say};
 use crate::terminal::Terminal;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
-    let run = RunFolder::open(&args.run)?;
+    let run = RunFolder::open(&args.run)?.with_page(args.page.options());
     let method = args.method.as_deref();
     let beside = run.page_of(method)?;
     let output = args.output.as_ref().unwrap_or(&beside);

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         .or(experiment.max_memory);
     let predict_with = Some(args.predict_with.to_string());
     let model = args.model.clone();
+    let page = args.page.options().or(&experiment.outputs.page);
     experiment.outputs = Outputs {
         folder: Some(args.output.clone()),
         report: !args.no_report,
@@ -48,6 +49,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         resume: args.resume,
         ..Outputs::default()
     };
+    experiment.set_page(page);
     if args.resume && is_finished(&experiment, &args.output)? {
         say(&format!(
             "{} is finished; there is nothing left to do",

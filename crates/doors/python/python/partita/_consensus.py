@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, overload
@@ -12,7 +13,7 @@ from partita import _partita
 from partita._choice import ClusterChoice, choice_json
 from partita._ensemble import Ensemble, weights_of_bases, weights_of_objects
 from partita._errors import InputError
-from partita._html import save_text
+from partita._html import page_json, save_text
 from partita._result import ConsensusResult, ConsensusResults, Interrupted
 from partita._rows import RowConsensus, RowFiles, row_consensus, row_question
 from partita._run import Run, clusters_of, json_of, seed_of
@@ -305,6 +306,9 @@ def report(
     method: str | None = None,
     choice: ClusterChoice | None = None,
     figures: str | os.PathLike[str] | None = None,
+    title: str | None = None,
+    names: Sequence[str] | None = None,
+    describe: Sequence[str] | None = None,
 ) -> str:
     """The report about the folder of a run as one HTML page, as ``partita report`` draws it.
 
@@ -320,6 +324,14 @@ def report(
         What :func:`choose_k` found, for the section on the number of clusters; :func:`load_choice` reads one.
     figures : path, optional
         A folder for every picture as SVG and its numbers as CSV.
+    title : str, optional
+        The title of the page; that of the run, else the name of its file.
+    names : list of str, optional
+        Names of the clusters in the page, in the order of their numbers; those of the run, else the numbers.
+    describe : list of str, optional
+        Columns of the run's table that were not clustered on (by name, position from 1 or pattern) and that the page compares
+        between the clusters.
     """
     place = None if figures is None else os.fspath(figures)
-    return save_text(_partita.report_of_run(os.fspath(run), method, choice_json(choice), place, Run()), path)
+    page = page_json(title, names, describe)
+    return save_text(_partita.report_of_run(os.fspath(run), method, choice_json(choice), place, page, Run()), path)

@@ -15,7 +15,7 @@ from partita import _partita
 from partita._choice import ClusterChoice, choice_json
 from partita._ensemble import Ensemble
 from partita._errors import InputError
-from partita._html import bars, table, save_text
+from partita._html import bars, page_json, save_text, table
 from partita._model import Model
 from partita._tables import matrix_of
 
@@ -176,6 +176,8 @@ class ConsensusResult:
         *,
         choice: ClusterChoice | None = None,
         figures: str | os.PathLike[str] | None = None,
+        title: str | None = None,
+        names: Sequence[str] | None = None,
     ) -> str:
         """The report as one HTML page.
 
@@ -187,9 +189,14 @@ class ConsensusResult:
             What :func:`choose_k` found, for the section on the number of clusters.
         figures : path, optional
             A folder for every picture as SVG and its numbers as CSV.
+        title : str, optional
+            The title of the page.
+        names : list of str, optional
+            Names of the clusters in the page, in the order of their numbers; the numbers if not given.
         """
         place = None if figures is None else os.fspath(figures)
-        return save_text(self._native.report(self._table, choice_json(choice), place), path)
+        page = self._native.report(self._table, choice_json(choice), place, page_json(title, names))
+        return save_text(page, path)
 
     def model(self, predict_with: str | None = None) -> Model:
         """The model that labels new objects as these were labelled.
@@ -274,6 +281,8 @@ class _UnpickledResult(ConsensusResult):
         *,
         choice: ClusterChoice | None = None,
         figures: str | os.PathLike[str] | None = None,
+        title: str | None = None,
+        names: Sequence[str] | None = None,
     ) -> str:
         raise InputError("a result out of a pickle draws no report; draw it before")
 

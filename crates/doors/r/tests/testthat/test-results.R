@@ -15,6 +15,11 @@ test_that("results are seen, drawn and made frames", {
   expect_true(isSymmetric(shares) && all(diag(shares) == 1))
   file <- tempfile(fileext = ".html")
   expect_equal(report(found, file), file)
+  report(found, file, title = "My <title>", names = c("a", "b", "last group"))
+  page <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
+  expect_match(page, "<h1>My &lt;title&gt;</h1>", fixed = TRUE)
+  expect_match(page, "last group", fixed = TRUE)
+  expect_error(report(found, file, names = "one"), "1 names of clusters are given; the labels ask for 3")
   expect_match(readLines(file, 1L), "<!doctype html>", ignore.case = TRUE)
 })
 

@@ -269,16 +269,22 @@ pub fn curves(choice: &Choice, objects: usize) -> ClusterCurves {
             .filter(|labels: &Partition| labels.objects() == labelled)
     };
     let bic = choice.rows.iter().any(|row| row.bic.is_some());
+    let criterion = serde_json::json!(choice.criterion);
     ClusterCurves {
+        criterion: criterion.as_str().unwrap_or_default().to_owned(),
         chosen: Some(choice.clusters),
         reason: choice.reason.clone(),
-        rows: choice.rows.iter().map(point).collect(),
+        rows: choice
+            .rows
+            .iter()
+            .map(|row| point(row, choice.criterion))
+            .collect(),
         objective_name: if bic {
             "BIC".into()
         } else {
             "objective".into()
         },
-        measures: measures(&choice.rows),
+        measures: measures(&choice.rows, choice.criterion),
         partitions: choice
             .rows
             .iter()
@@ -289,21 +295,32 @@ pub fn curves(choice: &Choice, objects: usize) -> ClusterCurves {
     }
 }
 
-/// What may have decided, where it was measured.
-fn measures(rows: &[ChoiceRow]) -> Vec<Measure> {
-    let names: [(Of, &str); 4] = [
+/// What may have decided, where it was measured; what did comes first.
+fn measures(rows: &[ChoiceRow], decided: Criterion) -> Vec<Measure> {
+    let mut names: Vec<(Criterion, Of, &str)> = vec![
+        (Criterion::Score, |row| row.score, "score"),
+        (Criterion::Rcsi, |row| row.rcsi, "relative stability (RCSI)"),
         (
-            |row| row.score,
-            "score of cut, separation, likelihood and silhouette",
+            Criterion::Lifetime,
+            |row| row.lifetime,
+            "lifetime in the tree",
         ),
         (
-            |row| row.rcsi,
-            "stability against data without clusters (RCSI)",
+            Criterion::Anmi,
+            |row| row.anmi,
+            "mean NMI with the base clusterings",
         ),
-        (|row| row.lifetime, "lifetime in the tree"),
-        (|row| row.anmi, "mean NMI with the base clusterings"),
+        (
+            Criterion::Contradicted,
+            |row| row.contradicted,
+            "share of the pairs that is contradicted",
+        ),
     ];
-    let measure = |(of, name): (Of, &str)| {
+    if decided == Criterion::Bic {
+        names.push((Criterion::Bic, |row| row.bic, "BIC"));
+    }
+    names.sort_by_key(|(criterion, ..)| *criterion != decided);
+    let measure = |(_, of, name): (Criterion, Of, &str)| {
         let values: Vec<Option<f64>> = rows.iter().map(of).collect();
         values.iter().any(Option::is_some).then(|| Measure {
             name: name.into(),
@@ -313,7 +330,7 @@ fn measures(rows: &[ChoiceRow]) -> Vec<Measure> {
     names.into_iter().filter_map(measure).collect()
 }
 
-fn point(row: &ChoiceRow) -> CurvePoint {
+fn point(row: &ChoiceRow, decided: Criterion) -> CurvePoint {
     let null = row.references.first().and_then(|reference| reference.pac);
     CurvePoint {
         clusters: row.clusters,
@@ -323,6 +340,11 @@ fn point(row: &ChoiceRow) -> CurvePoint {
         pac: row.pac,
         null_pac: null.map(|pac| pac.mean),
         null_range: null.map(|pac| (pac.low, pac.high)),
-        objective: row.bic.or_else(|| row.objective.as_ref()?.value),
+        objective: match decided {
+            Criterion::Bic => None,
+            _ => row.bic.or_else(|| row.objective.as_ref()?.value),
+        },
+        stability: row.stability,
+        p: row.p,
     }
 }

@@ -230,6 +230,9 @@ pub struct Outputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(with = "path_text")]
     pub report_file: Option<PathBuf>,
+    /// What stands in the reports.
+    #[serde(skip_serializing_if = "PageOptions::is_default")]
+    pub page: PageOptions,
     /// Whether base clusterings that an earlier run of the same work left in the folder are taken, not made again.
     #[serde(skip)]
     pub resume: bool,
@@ -254,6 +257,41 @@ pub struct Outputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(with = "path_text")]
     pub tree: Option<PathBuf>,
+}
+
+/// What a report is called, what it calls the clusters, and what it says of them besides.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PageOptions {
+    /// Its title; the name of the file if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Names of the clusters that have objects, in the order of their numbers; the numbers if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// Columns of the table that say what the clusters are, but were not clustered on: by name, by position from 1, or by a pattern with
+    /// `*` and `?`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub describe: Vec<String>,
+}
+
+impl PageOptions {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// These options, and those of `other` where nothing is said here.
+    #[must_use]
+    pub fn or(self, other: &Self) -> Self {
+        let first = |own: Vec<String>, other: &Vec<String>| {
+            if own.is_empty() { other.clone() } else { own }
+        };
+        Self {
+            title: self.title.or_else(|| other.title.clone()),
+            names: first(self.names, &other.names),
+            describe: first(self.describe, &other.describe),
+        }
+    }
 }
 
 /// A table of pairs of objects that draws from a posterior put together.
@@ -358,6 +396,24 @@ impl Experiment {
             Input::Table { table, .. } => &table.file,
             Input::Ensemble { file, .. } => file,
         }
+    }
+
+    /// Takes what its reports show. Columns that they describe are not clustered on.
+    pub fn set_page(&mut self, page: PageOptions) {
+        if let Input::Table { table, .. }
+        | Input::Ensemble {
+            features: Some(table),
+            ..
+        } = &mut self.input
+        {
+            let new = page.describe.iter();
+            let new: Vec<String> = new
+                .filter(|name| !table.read.skip.contains(name))
+                .cloned()
+                .collect();
+            table.read.skip.extend(new);
+        }
+        self.outputs.page = page;
     }
 
     /// The table that it reads, if it reads one.

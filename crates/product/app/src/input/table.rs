@@ -12,7 +12,7 @@ use crate::input::input_notes::say_roles;
 use crate::input::label_like::label_like_columns;
 use crate::input::pairs::distances;
 use crate::input::variance::outweighing_columns;
-use crate::observer::Observer;
+use crate::observer::{NoObserver, Observer};
 use crate::seeds;
 
 /// A table as it was read, or as a program holds it.
@@ -125,6 +125,36 @@ impl InputTable<'static> {
         observer: &dyn Observer,
     ) -> Result<Self, AppError> {
         Self::load_dense(input, budget, seed, observer).map(|(table, _)| table)
+    }
+
+    /// These columns of a table, of the same rows, for a page that describes them: NaN where a value is missing.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); [`AppError::Content`] for a table that is not dense, or whose rows are others without its other columns.
+    pub(crate) fn described(
+        input: &TableInput,
+        columns: &[String],
+        objects: usize,
+        budget: MemoryBudget,
+        seed: Seed,
+    ) -> Result<Table, AppError> {
+        let mut input = input.clone();
+        (input.read.only, input.read.skip) = (columns.to_vec(), Vec::new());
+        (input.read.encode, input.read.impute) = (None, None);
+        (input.read.clusterable, input.pairs) = (false, Some(PairsOf::Features));
+        let wrong = |reason: &str| AppError::content(&input.file, reason);
+        let Self::Dense(mut table) = Self::read_dense(&input, budget, seed, &NoObserver)? else {
+            return Err(wrong("columns are described in dense tables only"));
+        };
+        if table.values.nrows() != objects {
+            return Err(wrong(
+                "the columns to describe do not have the rows that were clustered",
+            ));
+        }
+        for (row, column) in std::mem::take(&mut table.gaps) {
+            table.values[[row as usize, column as usize]] = f64::NAN;
+        }
+        Ok(table)
     }
 
     /// As [`read_dense`](Self::read_dense), and what every column was taken for.

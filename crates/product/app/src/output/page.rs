@@ -1,16 +1,18 @@
 //! The page about one method of a run, whether its rows are held or a sample of them is shown.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use partita::extend::Dendrogram;
-use partita::files::LabelColumn;
+use partita::files::{LabelColumn, Table};
 use partita::{Ensemble, Features, Partition, SoftPartition};
-use partita_report::{ClusterCurves, Counted, Figure, Rendered, Report, render};
+use partita_report::{ClusterCurves, Counted, Described, Figure, Rendered, Report, render};
 
 use crate::analysis::modes::answers_at_a_glance;
 use crate::error::AppError;
 use crate::experiment::file_names::LABELS;
 use crate::methods;
+use crate::observer::Observer;
 use crate::output::record::RunRecord;
 use crate::output::result_files::MethodResult;
 
@@ -25,6 +27,8 @@ pub(crate) struct Shown<'a> {
     pub(crate) truth: Option<&'a LabelColumn>,
     /// The labels of all methods of the run, where there were several.
     pub(crate) methods: Vec<(String, Partition)>,
+    /// Columns that were not clustered on, NaN where a value is missing.
+    pub(crate) described: Option<&'a Table>,
     /// Counts of all objects, where those that are shown are a sample.
     pub(crate) counted: Option<Counted>,
 }
@@ -47,6 +51,7 @@ impl<'a> Shown<'a> {
             features,
             truth,
             methods: Vec::new(),
+            described: None,
             counted: None,
         }
     }
@@ -55,6 +60,31 @@ impl<'a> Shown<'a> {
     pub(crate) fn beside(self, methods: Vec<(String, Partition)>) -> Self {
         Self { methods, ..self }
     }
+
+    /// The same with columns that were not clustered on.
+    pub(crate) fn describing(self, described: Option<&'a Table>) -> Self {
+        Self { described, ..self }
+    }
+}
+
+/// The record without the names of clusters where they are not as many as a method found, which the observer hears of.
+pub(crate) fn with_fitting_names<'r>(
+    record: &'r RunRecord,
+    place: usize,
+    observer: &dyn Observer,
+) -> Cow<'r, RunRecord> {
+    let found = record.methods[place].clusters;
+    let names = record.experiment.outputs.page.names.len();
+    if names == 0 || names == found {
+        return Cow::Borrowed(record);
+    }
+    observer.warn(&format!(
+        "{names} names are given for {found} clusters of {}; the report calls them by their numbers (draw it again with {found} names)",
+        record.methods[place].method
+    ));
+    let mut record = record.clone();
+    record.experiment.outputs.page.names.clear();
+    Cow::Owned(record)
 }
 
 /// The page about the method at this place of a record, and its figures.
@@ -67,7 +97,9 @@ pub(crate) fn page(
     let data = record.experiment.source().file_name().unwrap_or_default();
     let own = record.methods.get(place);
     let method = own.map_or("", |method| &method.method);
-    let title = format!("{} by {method}", data.to_string_lossy());
+    let options = &record.experiment.outputs.page;
+    let file = || data.to_string_lossy().into_owned();
+    let title = options.title.clone().unwrap_or_else(file);
     let mut report = Report::new(
         title,
         record.seen_from(place),
@@ -87,6 +119,11 @@ pub(crate) fn page(
     report.labels_file = (!in_parts).then(|| LABELS.into());
     report.counted.clone_from(&shown.counted);
     report.answers = answers_at_a_glance(shown.ensemble);
+    report.cluster_names.clone_from(&options.names);
+    report.described = shown.described.map(|table| Described {
+        columns: &table.columns,
+        values: table.values.view(),
+    });
     Ok(render(&report)?)
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::error::AppError;
 use crate::experiment::description::Experiment;
-use crate::experiment::description::Input;
+use crate::experiment::description::{Input, Outputs};
 use crate::input::input_file::InputFile;
 use crate::machine::Host;
 use crate::observer::Observer;
@@ -314,7 +314,10 @@ impl RunRecord {
             .input_files_mut()
             .into_iter()
             .for_each(|file| *file = self.locate(file));
-        experiment.outputs = crate::experiment::description::Outputs::default();
+        experiment.outputs = Outputs {
+            page: experiment.outputs.page.clone(),
+            ..Outputs::default()
+        };
         experiment
     }
 

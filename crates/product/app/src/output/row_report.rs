@@ -131,6 +131,7 @@ impl ReportRows {
             features: None,
             truth: None,
             methods: Vec::new(),
+            described: None,
             counted: Some(Counted {
                 sizes: counts.sizes,
                 of_base_clusters: counts.of_base_clusters,

@@ -18,6 +18,7 @@ use crate::input::weights::base_weights_of_rows;
 use crate::observer::Observer;
 use crate::output::label_blocks::{PushLabels, write_label_rows};
 use crate::output::outputs;
+use crate::output::page::with_fitting_names;
 use crate::output::record::{MethodRecord, RunRecord};
 use crate::output::row_report::ReportRows;
 use crate::run::row_consensus::consense_rows_with_agreement;
@@ -82,7 +83,8 @@ impl Experiment {
             );
         }
         if let Some(report) = found.report {
-            let page = report.page(&record, 0, rows.blocks(), None)?;
+            let named = with_fitting_names(&record, 0, observer);
+            let page = report.page(&named, 0, rows.blocks(), None)?;
             self.pages()
                 .iter()
                 .try_for_each(|path| write_text(path, &page.html))?;

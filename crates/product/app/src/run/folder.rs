@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use partita::extend::{PassRunner, option};
-use partita::files::{self, ReadOptions};
+use partita::files::{self, ReadOptions, Table};
 use partita::generate::Scale;
-use partita::{MemoryBudget, Partition, Seed, Silent};
+use partita::{Features, MemoryBudget, Partition, Seed, Silent};
 use partita_report::{ClusterCurves, Rendered};
 
 use crate::analysis::agreement::agreement_of;
 use crate::analysis::choice::{SavedChoice, curves};
 use crate::error::AppError;
-use crate::experiment::description::{Input, TableInput, Unlabelled};
+use crate::experiment::description::{Input, PageOptions, TableInput, Unlabelled};
 use crate::experiment::file_names::{
     CHOICE, ENSEMBLE, LABELS, RECORD, REPORT, SOFT, SUMMARY, folder_of,
 };
@@ -47,6 +47,14 @@ impl RunFolder {
             folder: folder.to_owned(),
             record: RunRecord::open(&folder.join(RECORD))?,
         })
+    }
+
+    /// The same with what its pages are called, where that is said.
+    #[must_use]
+    pub fn with_page(mut self, options: PageOptions) -> Self {
+        let page = &mut self.record.experiment.outputs.page;
+        *page = options.or(page);
+        self
     }
 
     /// The record of the run.
@@ -141,6 +149,8 @@ impl RunFolder {
             None
         };
         let table = self.table(observer);
+        let features = table.as_ref().and_then(InputTable::features);
+        let described = self.described(partition.objects(), features.as_ref())?;
         let agreement = agreement_of((&loaded.ensemble).into(), &partition);
         let shown = Shown {
             partition: &partition,
@@ -148,12 +158,37 @@ impl RunFolder {
             soft: soft.as_ref(),
             tree: None,
             ensemble: &loaded.ensemble,
-            features: table.as_ref().and_then(InputTable::features),
+            features,
+            described: described.as_ref(),
             truth: loaded.truth.as_ref(),
             methods: self.all_labels(loaded.ensemble.objects()),
             counted: None,
         };
         page(&self.record, place, &shown, choice)
+    }
+
+    /// The columns that the page describes.
+    fn described(
+        &self,
+        objects: usize,
+        features: Option<&Features<'_>>,
+    ) -> Result<Option<Table>, AppError> {
+        let columns = &self.record.experiment.outputs.page.describe;
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        let (input, _) = self.table_input()?;
+        let seed = self.seed();
+        let table = InputTable::described(&input, columns, objects, MemoryBudget::UNLIMITED, seed)?;
+        let clustered = features.map_or(&[][..], |features| features.columns());
+        if let Some(column) = table.columns.iter().find(|name| clustered.contains(name)) {
+            let reason = format!(
+                "column '{column}' was clustered on, and is described anyway; run again with {} for clusters that do not know it",
+                option("describe").naming(column)
+            );
+            return Err(AppError::content(&input.file, reason));
+        }
+        Ok(Some(table))
     }
 
     /// The page about label rows that were read block by block: they are again, beside their labels.

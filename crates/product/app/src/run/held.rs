@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use partita::extend::{Consensus, ProblemSize, WeightedEnsemble, option};
-use partita::files::{self, LabelColumn};
+use partita::files::{self, LabelColumn, Table};
 use partita::generate::{Durable, GenerateError, Recipe};
 use partita::metrics::Scores;
 use partita::{BaseWeights, Clusters, Ensemble, MemoryBudget, ObjectWeights, Outcome, Seed};
@@ -17,6 +17,7 @@ use crate::analysis::choice;
 use crate::analysis::choice::curves;
 use crate::analysis::model::check_table_model;
 use crate::error::{AppError, Fault};
+use crate::experiment::clusters::ClustersAsked;
 use crate::experiment::description::{EXPERIMENT_VERSION, Input, Unlabelled};
 use crate::experiment::description::{Experiment, ObjectWeightSource};
 use crate::experiment::file_names::{ENSEMBLE, PART, REPORT, folder_of};
@@ -26,11 +27,12 @@ use crate::input::input_notes::shown;
 use crate::input::inputs::Inputs;
 use crate::input::left_out::LeftOut;
 use crate::input::matching::score;
+use crate::input::table::InputTable;
 use crate::input::weights::{base_weights, object_weights};
 use crate::methods;
 use crate::observer::Observer;
 use crate::output::outputs::{self, is_held};
-use crate::output::page::{Shown, page};
+use crate::output::page::{Shown, page, with_fitting_names};
 use crate::output::record::{MethodRecord, RunRecord};
 use crate::output::result_files::MethodResult;
 use crate::run::consensus::Shared;
@@ -185,7 +187,7 @@ impl Experiment {
             object_weights,
             left_out: inputs.left_out.take(),
         };
-        self.write_reports(&finished, &inputs, number.choice.as_ref())?;
+        self.write_reports(&finished, &inputs, number.choice.as_ref(), observer)?;
         if let Some(folder) = &self.outputs.folder
             && !finished.record.interrupted
         {
@@ -225,7 +227,31 @@ impl Experiment {
             .first()
             .ok_or_else(|| AppError::request("an experiment needs at least one method"))?;
         outputs::check(&self.outputs, *first)?;
+        self.check_page()?;
         Ok(found)
+    }
+
+    /// Refuses names that are not as many as the clusters asked for, and columns of no table.
+    fn check_page(&self) -> Result<(), AppError> {
+        let page = &self.outputs.page;
+        if let (ClustersAsked::Exactly(clusters), names @ 1..) = (self.clusters, page.names.len())
+            && names != clusters
+        {
+            let reason = format!(
+                "{names} names ({}) are given for {clusters} clusters; give a name for each, in the order of their numbers",
+                page.names.join(", ")
+            );
+            return Err(AppError::request(reason));
+        }
+        if !page.describe.is_empty() && self.table().is_none() {
+            let reason = format!(
+                "columns are described ({}) of a table, and there is none; name one ({})",
+                page.describe.join(", "),
+                option("features").called("X")
+            );
+            return Err(AppError::request(reason));
+        }
+        Ok(())
     }
 
     /// Refuses what cannot work before anything is computed.
@@ -496,12 +522,31 @@ impl Experiment {
         }
     }
 
+    /// The columns that the pages describe. What was found is not lost where they cannot be read.
+    fn described(&self, finished: &RunResult, observer: &dyn Observer) -> Option<Table> {
+        let columns = &self.outputs.page.describe;
+        let table = self.table().filter(|_| !columns.is_empty())?;
+        let left_out = finished.left_out.as_ref();
+        let objects = left_out.map_or(finished.ensemble.objects(), LeftOut::objects);
+        let seed = Seed::new(self.seed);
+        let read = InputTable::described(table, columns, objects, self.budget(), seed);
+        if let Err(error) = &read {
+            observer.warn(&format!("{error}; the report goes without them"));
+        }
+        let read = read.ok()?;
+        Some(match left_out {
+            Some(out) => read.select(&out.places()),
+            None => read,
+        })
+    }
+
     /// A page beside the labels of every method and in a file, where these are asked for.
     fn write_reports(
         &self,
         finished: &RunResult,
         inputs: &Inputs<'_>,
         choice: Option<&Choice>,
+        observer: &dyn Observer,
     ) -> Result<(), AppError> {
         let (folder, file) = (
             self.outputs.folder.as_ref().filter(|_| self.outputs.report),
@@ -513,6 +558,7 @@ impl Experiment {
             (None, None) => return Ok(()),
         };
         let all = finished.labels_of_all();
+        let described = self.described(finished, observer);
         for (place, outcome) in finished.outcomes.iter().enumerate().take(pages) {
             let result = MethodResult {
                 outcome,
@@ -525,9 +571,10 @@ impl Experiment {
                 inputs.features(),
                 inputs.truth.as_ref(),
             );
-            let shown = shown.beside(all.clone());
+            let shown = shown.beside(all.clone()).describing(described.as_ref());
             let choice = choice.map(|choice| curves(choice, finished.ensemble.objects()));
-            let page = page(&finished.record, place, &shown, choice)?;
+            let record = with_fitting_names(&finished.record, place, observer);
+            let page = page(&record, place, &shown, choice)?;
             let method = &finished.record.methods[place].method;
             let beside = folder.map(|folder| folder_of(folder, method, place).join(REPORT));
             let alone = file.iter().filter(|_| place == 0).cloned();

@@ -17,7 +17,9 @@ use crate::analysis::co_association::symmetric;
 use crate::analysis::model::{model_of, with_origin, with_reading};
 use crate::error::AppError;
 use crate::experiment::clusters::ClustersAsked;
-use crate::experiment::description::{Input, ObjectWeightSource, Outputs, WeightSource};
+use crate::experiment::description::{
+    Input, ObjectWeightSource, Outputs, PageOptions, WeightSource,
+};
 use crate::experiment::file_names::{ENSEMBLE, REPORT, folder_of};
 use crate::input::input_file::InputFile;
 use crate::input::left_out::LeftOut;
@@ -32,7 +34,7 @@ use partita::files::ReadOptions;
 
 impl RunResult {
     /// The page about the method at this place, as `report.html` holds it, and its figures; `features` is the table behind the ensemble,
-    /// `choice` what was found of the number of clusters, where that is not of this result.
+    /// `choice` what was found of the number of clusters, where that is not of this result, `options` what it is called.
     ///
     /// # Errors
     /// [`AppError::Report`]; [`AppError::Request`] where the method was not finished.
@@ -41,18 +43,16 @@ impl RunResult {
         place: usize,
         features: Option<Features<'a>>,
         choice: Option<&SavedChoice>,
+        options: PageOptions,
     ) -> Result<Rendered, AppError> {
+        let mut record = self.record.clone();
+        record.experiment.outputs.page = options.or(&record.experiment.outputs.page);
         let shown = Shown::of(&self.result(place)?, &self.ensemble, features, None);
         let choice = choice
             .map(|saved| &saved.choice)
             .or(self.record.choice.as_ref());
         let choice = choice.map(|choice| curves(choice, self.ensemble.objects()));
-        page(
-            &self.record,
-            place,
-            &shown.beside(self.labels_of_all()),
-            choice,
-        )
+        page(&record, place, &shown.beside(self.labels_of_all()), choice)
     }
 
     /// Writes the labels of the first method as CSV (`object,label,agreement`, and `probability` where there are some).
@@ -225,7 +225,7 @@ impl RunResult {
             outputs::write_result(outputs, place, name, &result, &self.ensemble, None, None)?;
             write_text(
                 &folder_of(folder, name, place).join(REPORT),
-                &self.report(place, None, None)?.html,
+                &self.report(place, None, None, PageOptions::default())?.html,
             )?;
         }
         outputs::write_record(&record)?;

@@ -8,7 +8,7 @@ use super::Plot;
 use crate::axes::Frame;
 use crate::clusters::Clusters;
 use crate::svg::colour;
-use crate::text::count;
+use crate::text::{count, cut};
 use crate::{Counted, Report};
 
 const BINS: usize = 20;
@@ -55,7 +55,13 @@ pub(super) fn by_cluster(clusters: &Clusters) -> Plot {
         (200.0 / rows as f64).clamp(22.0, 44.0)
     };
     let (mut svg, mut frame) = Frame::new(460.0, 60.0 + rows as f64 * step);
-    frame.left = 96.0;
+    let titles: Vec<String> = clusters
+        .shown
+        .iter()
+        .map(|cluster| cut(&cluster.title(), 20))
+        .collect();
+    let longest = titles.iter().map(|title| title.chars().count()).max();
+    frame.left = 33.0 + 7.0 * longest.unwrap_or(0).max(9) as f64;
     let x = frame.x(0.0, 1.0);
     for tick in x.ticks(5) {
         svg.line([x.at(tick), frame.top, x.at(tick), frame.bottom], "g");
@@ -71,8 +77,7 @@ pub(super) fn by_cluster(clusters: &Clusters) -> Plot {
         );
         svg.mark(label, [median, middle], 1.0);
         svg.mark(label, [frame.left - 14.0, middle], 1.0);
-        let name = format!("cluster {label}");
-        svg.text([frame.left - 26.0, middle + 4.0], "t", "end", name);
+        svg.text([frame.left - 26.0, middle + 4.0], "t", "end", &titles[at]);
         let cohesion = clusters.cohesion(at).map(|x| x.to_string());
         let [lowest, median, highest] = cluster.deciles;
         let _ = writeln!(
@@ -90,6 +95,6 @@ pub(super) fn by_cluster(clusters: &Clusters) -> Plot {
         .iter()
         .filter(|cluster| cluster.mean < 0.9995)
         .min_by(|a, b| a.mean.total_cmp(&b.mean));
-    let least = least.map(|cluster| context! { cluster => cluster.label, mean => cluster.mean });
+    let least = least.map(|cluster| context! { cluster => cluster.title(), mean => cluster.mean });
     Plot::new("object-agreement-by-cluster", svg, csv, context! { least })
 }

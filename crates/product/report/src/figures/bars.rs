@@ -114,6 +114,9 @@ fn means(shares: ArrayView2<'_, f64>, objects: &[usize], each: usize) -> Array2<
     means
 }
 
+/// Characters of a name below bars at most.
+const NAME: usize = 14;
+
 /// Bars at most, and pieces of bars.
 const BARS: usize = 480;
 const PIECES: usize = 6_000;
@@ -139,12 +142,13 @@ pub(super) fn membership(soft: &SoftPartition, clusters: &Clusters) -> Plot {
     }
     let unit = WIDTH / all as f64;
     let mut begin = left;
-    let mut spacing = Spacing::new(26.0);
+    let mut spacing = Spacing::new(19.0 + 7.0 * clusters.longest(NAME) as f64);
     for cluster in shown {
         let width = cluster.members.len() as f64 * unit;
         svg.line([begin, bottom, begin, bottom + 7.0], "ax");
         if spacing.fits(begin + 0.5 * width) {
-            svg.numbered(cluster.label, [begin + 0.5 * width, bottom + 17.0]);
+            let place = [begin + 0.5 * width, bottom + 17.0];
+            svg.named(cluster.label, &cut(&cluster.name, NAME), place);
         }
         begin += width;
     }
@@ -182,7 +186,12 @@ const FEW: usize = 12;
 const PITCH: f64 = 38.0;
 
 /// A row of bars for every number of clusters: a bar an object, cut by how much of the evidence is with each cluster.
-pub(super) fn by_k(report: &Report<'_>, choice: &ClusterCurves, tracks: &Tracks<'_>) -> Plot {
+pub(super) fn by_k(
+    report: &Report<'_>,
+    choice: &ClusterCurves,
+    tracks: &Tracks<'_>,
+    clusters: &Clusters,
+) -> Plot {
     let places = places(report, tracks);
     let numbers = tracks.numbers();
     let few = tracks.result.clusters() <= FEW;
@@ -213,7 +222,7 @@ pub(super) fn by_k(report: &Report<'_>, choice: &ClusterCurves, tracks: &Tracks<
     let unit = width / places.len() as f64;
     let label = |place: usize| tracks.result.labels()[place] as usize;
     let mut begin = left;
-    let mut spacing = Spacing::new(30.0);
+    let mut spacing = Spacing::new(23.0 + 7.0 * clusters.longest(NAME) as f64);
     for run in places.chunk_by(|&a, &b| label(a) == label(b)) {
         if begin > left {
             let end = if few { bottom - 4.0 } else { top };
@@ -221,7 +230,8 @@ pub(super) fn by_k(report: &Report<'_>, choice: &ClusterCurves, tracks: &Tracks<
         }
         let width = run.len() as f64 * unit;
         if spacing.fits(begin + 0.5 * width) {
-            svg.numbered(label(run[0]), [begin + 0.5 * width, bottom + 11.0]);
+            let (label, place) = (label(run[0]), [begin + 0.5 * width, bottom + 11.0]);
+            svg.named(label, &cut(clusters.name(label), NAME), place);
         }
         begin += width;
     }

@@ -96,7 +96,7 @@ fn pictures(means: &Array2<f64>, clusters: &Clusters, side: usize, range: Scale)
         let values = means.row(at).mapv(|mean| range.at(mean) as f32);
         svg.shades([x, y, cell, cell], side, &values.to_vec());
         svg.mark(cluster.label, [x + 6.0, y + cell + 15.0], 1.0);
-        let name = format!("cluster {}", cluster.label);
+        let name = cut(&cluster.title(), 18);
         svg.text([x + 16.0, y + cell + 19.0], "t", "start", name);
     }
     svg

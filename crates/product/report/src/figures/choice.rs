@@ -170,6 +170,7 @@ fn curve(
         .filter(|&chosen| rows.iter().any(|row| row.clusters == chosen));
     let facts = context! {
         name => quantity, chosen, lowest => lowest.0.clusters, highest => highest.0.clusters,
+        decided => !choice.criterion.is_empty(), less => choice.less_is_better(),
         with_null => rows.iter().any(|row| row.null_pac.is_some()),
     };
     Some(Plot::new(name, svg, csv(rows, &values, null), facts))

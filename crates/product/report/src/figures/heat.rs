@@ -13,7 +13,7 @@ use crate::axes::Spacing;
 use crate::clusters::Clusters;
 use crate::order::Order;
 use crate::svg::{Svg, colour, n};
-use crate::text::{field, number};
+use crate::text::{cut, field, number};
 
 /// Cells on a side at most, and label counts multiplied at most.
 const SIDE: usize = 300;
@@ -21,6 +21,14 @@ const PRODUCTS: usize = 500_000_000;
 
 /// Merges of a tree that are drawn at most, the last ones.
 const MERGES: usize = 400;
+
+/// Characters of a name of a cluster at most.
+const NAME: usize = 16;
+
+/// Room on the left for the names of the clusters: this where they are numbers.
+fn beside(clusters: &Clusters, numbers: f64) -> f64 {
+    numbers + 7.0 * clusters.longest(NAME).saturating_sub(3) as f64
+}
 
 /// How often every two objects are together, in the order of clusters.
 pub(super) fn objects(report: &Report<'_>, ensemble: &Ensemble, clusters: &Clusters) -> Plot {
@@ -35,7 +43,7 @@ pub(super) fn objects(report: &Report<'_>, ensemble: &Ensemble, clusters: &Clust
     }
     let tree = report.dendrogram.filter(|_| order.of_tree);
     let top = if tree.is_some() { 106.0 } else { 26.0 };
-    let (size, left) = (480.0, 84.0);
+    let (size, left) = (480.0, beside(clusters, 84.0));
     let mut svg = Svg::new(left + size + 86.0, top + size + 14.0);
     if let Some(tree) = tree {
         let place = [left, 8.0, size, top - 36.0];
@@ -79,7 +87,8 @@ fn strips(svg: &mut Svg, clusters: &Clusters, order: &Order, [left, top, size]: 
         let middle = 0.5 * (from + to);
         if spacing.fits(middle) {
             svg.mark(label, [left - 24.0, top + middle], 1.0);
-            svg.text([left - 34.0, top + middle + 4.0], "t", "end", label);
+            let name = cut(&clusters.shown[at].name, NAME);
+            svg.text([left - 34.0, top + middle + 4.0], "t", "end", name);
         }
         from = to;
     }
@@ -122,7 +131,9 @@ pub(super) fn clusters(clusters: &Clusters) -> Option<Plot> {
         return None;
     }
     let cell = (400.0 / side as f64).min(56.0);
-    let (left, top, size) = (52.0, 34.0, cell * side as f64);
+    let (left, size) = (beside(clusters, 52.0), cell * side as f64);
+    let upright = clusters.longest(NAME) > 3;
+    let top = if upright { left } else { 34.0 };
     let (width, height) = (left + size + 90.0, top + size + 14.0);
     let mut svg = Svg::new(width.max(240.0), height.max(190.0));
     let values: Vec<f32> = evidence.iter().map(|&x| shade(x)).collect();
@@ -131,8 +142,14 @@ pub(super) fn clusters(clusters: &Clusters) -> Option<Plot> {
     for (at, cluster) in clusters.shown.iter().enumerate().step_by(every) {
         let (middle, label) = ((at as f64 + 0.5) * cell, cluster.label);
         svg.mark(label, [left - 12.0, top + middle], 0.9);
-        svg.text([left - 21.0, top + middle + 4.0], "t", "end", label);
-        svg.text([left + middle, top - 18.0], "t", "middle", label);
+        let name = cut(&cluster.name, NAME);
+        svg.text([left - 21.0, top + middle + 4.0], "t", "end", &name);
+        if upright {
+            let place = [left + middle + 4.0, top - 19.0];
+            svg.turned(place, -90, ["t", "start"], &name);
+        } else {
+            svg.text([left + middle, top - 18.0], "t", "middle", &name);
+        }
         svg.mark(label, [left + middle, top - 8.0], 0.9);
     }
     let mut csv = "first,second,together\n".to_owned();
@@ -155,7 +172,7 @@ pub(super) fn clusters(clusters: &Clusters) -> Option<Plot> {
     }
     svg.key([left + size + 22.0, top], "together");
     let closest = closest.map(|(a, b)| {
-        let [first, second] = [b, a].map(|at| clusters.shown[at].label);
+        let [first, second] = [b, a].map(|at| &clusters.shown[at].name);
         context! { first, second, share => evidence[[a, b]] }
     });
     let facts = context! { closest, side };

@@ -10,6 +10,7 @@ use partita_core::{Features, Seed};
 use partita_spectral::{Eigenpairs, LanczosSettings, lanczos};
 
 use super::Plot;
+use super::tsne::{FEWEST, tsne};
 use crate::Report;
 use crate::axes::Scale;
 use crate::clusters::rank;
@@ -18,7 +19,10 @@ use crate::svg::{Svg, colour};
 use crate::text::{cut, field, percent};
 
 /// Points on a map at most.
-pub(super) const POINTS: usize = 3_000;
+pub(super) const POINTS: usize = 1_200;
+
+/// Columns above which principal components stand for them.
+const WIDE: usize = 50;
 
 /// Where chance starts; the map does not depend on it beyond rounding.
 const SEED: Seed = Seed::new(0);
@@ -36,8 +40,8 @@ fn largest(
     })
 }
 
-/// The two directions of the table in which the objects differ most.
-pub(super) fn principal(report: &Report<'_>, table: &Features<'_>, sample: &[u32]) -> Option<Plot> {
+/// The objects in the plane by the columns of the table: near each other where they are alike. A table of two columns is such a plane already.
+pub(super) fn table(report: &Report<'_>, table: &Features<'_>, sample: &[u32]) -> Option<Plot> {
     let rows: Vec<usize> = sample.iter().map(|&i| i as usize).collect();
     let mut values = table.values().select(Axis(0), &rows);
     let record = Record::of(&report.record);
@@ -47,23 +51,78 @@ pub(super) fn principal(report: &Report<'_>, table: &Features<'_>, sample: &[u32
     if total <= 0.0 {
         return None;
     }
-    let axes = values.ncols().min(2);
-    let apply = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| {
-        y.assign(&values.t().dot(&values.dot(&x)));
-    };
-    let pairs = largest(values.ncols(), axes, apply)?;
-    let shares = [0, 1].map(|axis| pairs.values.get(axis).map_or(0.0, |value| value / total));
-    let name = |axis: usize| {
-        let share = percent(shares[axis]);
-        format!("component {} ({share} of the variance)", axis + 1)
-    };
+    let components = principal(&values)?;
+    let axes = components.values.len().min(2);
+    let shares = [0, 1].map(|axis| {
+        components
+            .values
+            .get(axis)
+            .map_or(0.0, |value| value / total)
+    });
+    let all = values.dot(&components.vectors);
     let mut places = Array2::zeros((sample.len(), 2));
     places
         .slice_mut(s![.., ..axes])
-        .assign(&values.dot(&pairs.vectors));
-    let facts = context! { share => shares[0] + shares[1], scaled, mixed => record.scale() == Some("mixed"), points => sample.len() };
-    let names = [name(0), name(1)];
+        .assign(&all.slice(s![.., ..axes]));
+    let near = values.ncols() > 2 && sample.len() >= FEWEST;
+    let mut names = None;
+    if near {
+        let of = if all.ncols() > 2 { &all } else { &values };
+        places = tsne(&squares(of), &places);
+    } else {
+        let name = |axis: usize| {
+            let share = percent(shares[axis]);
+            format!("component {} ({share} of the variance)", axis + 1)
+        };
+        names = Some([name(0), name(1)]);
+    }
+    let facts = context! {
+        near, share => shares[0] + shares[1], scaled, mixed => record.scale() == Some("mixed"), points => sample.len(),
+    };
     Some(scatter(report, sample, &places, "map-table", names, facts))
+}
+
+/// The directions in which the rows differ most: two, or so many of wide tables that these stand for all columns.
+fn principal(values: &Array2<f64>) -> Option<Eigenpairs> {
+    let columns = values.ncols();
+    let mut apply = |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| {
+        y.assign(&values.t().dot(&values.dot(&x)));
+    };
+    let wide = columns > WIDE;
+    let of_wide = wide.then(|| largest(columns, WIDE, &mut apply)).flatten();
+    of_wide.or_else(|| largest(columns, columns.min(2), &mut apply))
+}
+
+/// The share of the base clusterings that part two objects, of those that label both; some base clusterings of many.
+fn disagreements(ensemble: &Ensemble) -> Array2<f64> {
+    let n = ensemble.objects();
+    let step = ensemble.bases().len().div_ceil(200);
+    let bases: Vec<usize> = (0..ensemble.bases().len()).step_by(step.max(1)).collect();
+    let row = |i: usize| -> Vec<u32> {
+        let label = |&u: &usize| ensemble.label(i, u).map_or(u32::MAX, |label| label as u32);
+        bases.iter().map(label).collect()
+    };
+    let rows: Vec<Vec<u32>> = (0..n).map(row).collect();
+    Array2::from_shape_fn((n, n), |(i, j)| {
+        let pairs = rows[i].iter().zip(&rows[j]);
+        let known = pairs.filter(|(a, b)| **a != u32::MAX && **b != u32::MAX);
+        let (mut all, mut apart) = (0u32, 0u32);
+        for (a, b) in known {
+            all += 1;
+            apart += u32::from(a != b);
+        }
+        f64::from(apart) / f64::from(all.max(1))
+    })
+}
+
+/// Squared distances of every two rows.
+fn squares(values: &Array2<f64>) -> Array2<f64> {
+    let norms: Vec<f64> = values.outer_iter().map(|row| row.dot(&row)).collect();
+    let mut squares = values.dot(&values.t());
+    for ((i, j), square) in squares.indexed_iter_mut() {
+        *square = norms[i] + norms[j] - 2.0 * *square;
+    }
+    squares
 }
 
 /// Around 0, and to standard deviation 1 where columns are scaled; those of two values to 1/√2 between them where that is the scaling.
@@ -85,7 +144,7 @@ fn centre(values: &mut Array2<f64>, scaled: bool, mixed: bool) {
     }
 }
 
-/// A spectral embedding of the evidence: objects that share base clusters are near each other.
+/// The objects in the plane by the evidence: near each other where they share base clusters. It starts from a spectral embedding.
 ///
 /// ```text
 /// B: objects × base clusters, 1 where an object is in a cluster;  Z = D_r^-1/2 B D_c^-1/2
@@ -95,9 +154,15 @@ pub(super) fn evidence(report: &Report<'_>, ensemble: &Ensemble, sample: &[u32])
     let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
     let ensemble = &ensemble.select(sample, &bases);
     let places = embedding(ensemble)?;
-    let places = apart(ensemble, &places);
-    let names = ["second eigenvector", "third eigenvector"].map(str::to_owned);
-    let facts = context! { points => sample.len() };
+    let mut places = apart(ensemble, &places);
+    let near = sample.len() >= FEWEST;
+    let mut names = None;
+    if near {
+        places = tsne(&disagreements(ensemble), &places);
+    } else {
+        names = Some(["second eigenvector", "third eigenvector"].map(str::to_owned));
+    }
+    let facts = context! { near, points => sample.len() };
     Some(scatter(
         report,
         sample,
@@ -184,16 +249,31 @@ fn scatter(
     sample: &[u32],
     places: &Array2<f64>,
     name: &'static str,
-    [across, up]: [String; 2],
+    names: Option<[String; 2]>,
     facts: Value,
 ) -> Plot {
     let (width, height) = (520.0, 440.0);
     let mut svg = Svg::new(width, height);
-    let x = Scale::over(places.column(0).iter().copied(), 36.0, width - 14.0, 0.03);
-    let y = Scale::over(places.column(1).iter().copied(), height - 36.0, 14.0, 0.03);
-    svg.rect([30.0, 8.0, width - 38.0, height - 38.0], "g");
-    svg.text([0.5 * width + 11.0, height - 10.0], "m", "middle", across);
-    svg.upwards([18.0, 0.5 * height - 11.0], "m", &up);
+    // Room for the names of the axes, where they have some.
+    let beside = if names.is_some() { 30.0 } else { 8.0 };
+    let x = Scale::over(
+        places.column(0).iter().copied(),
+        beside + 6.0,
+        width - 14.0,
+        0.03,
+    );
+    let y = Scale::over(
+        places.column(1).iter().copied(),
+        height - beside - 6.0,
+        14.0,
+        0.03,
+    );
+    let frame = [beside, 8.0, width - beside - 8.0, height - beside - 8.0];
+    svg.rect(frame, "g");
+    if let Some([across, up]) = names {
+        svg.text([0.5 * width + 11.0, height - 10.0], "m", "middle", across);
+        svg.upwards([18.0, 0.5 * height - 11.0], "m", &up);
+    }
     // Those most agreed on first, so that doubtful objects lie on top of them.
     let sure = |at: usize| report.agreement[sample[at] as usize].clamp(0.0, 1.0);
     let mut order: Vec<usize> = (0..sample.len()).collect();

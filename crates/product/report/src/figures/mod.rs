@@ -19,6 +19,7 @@ mod heat;
 mod map;
 mod relations;
 mod tree;
+mod tsne;
 
 /// A figure as files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +90,7 @@ pub(crate) fn all(
         plots.extend(choice::curves(choice));
         if let Some(tracks) = Tracks::of(choice, report.partition) {
             plots.push(tree::figure(choice, &tracks));
-            plots.push(bars::by_k(report, choice, &tracks));
+            plots.push(bars::by_k(report, choice, &tracks, clusters));
             plots.push(flow::figure(choice, &tracks));
         }
     }
@@ -104,7 +105,7 @@ pub(crate) fn all(
         plots.push(bases::spread(ensemble, agreement));
     }
     let points = sample(clusters, map::POINTS);
-    plots.extend(table.and_then(|table| map::principal(report, &table, &points)));
+    plots.extend(table.and_then(|table| map::table(report, &table, &points)));
     let ensemble = report.ensemble;
     plots.extend(ensemble.and_then(|ensemble| map::evidence(report, ensemble, &points)));
     let common = context! {

@@ -12,11 +12,14 @@ use partita_metrics::relations;
 use super::Plot;
 use crate::clusters::{Clusters, sample};
 use crate::svg::{Svg, colour, n};
-use crate::text::number;
+use crate::text::{cut, number};
 
 /// Clusters on the ring at most, and edges at most.
 const RING: usize = 24;
 const EDGES: usize = 40;
+
+/// Characters of a name of a cluster at most.
+const NAME: usize = 12;
 
 /// Edges that bear a number at most.
 const NUMBERS: usize = 12;
@@ -68,7 +71,7 @@ pub(super) fn graph(soft: Option<&SoftPartition>, clusters: &Clusters) -> Option
     edges.sort_by(|x, y| y.share.total_cmp(&x.share).then(x.ends.cmp(&y.ends)));
     edges.truncate(EDGES.min(2 * ring.len() + 4));
     let strongest = edges.first().map(|edge| {
-        let [first, second] = edge.ends.map(label);
+        let [first, second] = edge.ends.map(|place| &clusters.shown[ring[place]].name);
         context! { first, second, share => edge.share }
     });
     let facts = context! { ring => ring.len(), soft => soft.is_some(), strongest };
@@ -146,7 +149,14 @@ fn draw(ring: &[usize], edges: &[Edge], clusters: &Clusters) -> Svg {
         let (dx, dy) = (x - CENTRE[0], y - CENTRE[1]);
         let out = (5.2 * scale + 12.0) / dx.hypot(dy).max(1.0);
         let beside = [x + dx * out, y + dy * out + 4.0];
-        svg.text(beside, "t big", "middle", cluster.label);
+        // A name beside the ring goes away from it.
+        let anchor = match dx {
+            dx if dx > 0.5 * RADIUS => "start",
+            dx if dx < -0.5 * RADIUS => "end",
+            _ => "middle",
+        };
+        let anchor = if cluster.named() { anchor } else { "middle" };
+        svg.text(beside, "t big", anchor, cut(&cluster.name, NAME));
     }
     svg
 }

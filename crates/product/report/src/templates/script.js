@@ -59,6 +59,30 @@
     });
   }
 
+  // A cluster that is chosen: maps and the table of objects show it alone.
+  let chosen = null;
+  const onChoice = [];
+  const named = (label) => data.names[label] || label;
+  const choices = [...document.querySelectorAll('[data-cluster]')].map((chip) => {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'chip';
+    button.dataset.cluster = chip.dataset.cluster;
+    button.title = 'Show this cluster alone, in maps and in the table of objects';
+    button.append(...chip.childNodes);
+    chip.replaceWith(button);
+    return button;
+  });
+  const choose = (label) => {
+    chosen = label;
+    for (const button of choices) button.setAttribute('aria-pressed', String(button.dataset.cluster === chosen));
+    for (const then of onChoice) then();
+  };
+  for (const button of choices) {
+    button.setAttribute('aria-pressed', 'false');
+    button.addEventListener('click', () => choose(button.dataset.cluster === chosen ? null : button.dataset.cluster));
+  }
+
   // The table of objects can be searched.
   const search = byId('search');
   if (search) {
@@ -73,14 +97,38 @@
       const wanted = search.value.trim().toLowerCase();
       let found = 0;
       rows.forEach((row, at) => {
-        const fits = texts[at].includes(wanted);
+        const fits = texts[at].includes(wanted) && (chosen === null || row.cells[1].dataset.v === chosen);
         row.hidden = !fits;
         if (fits) found += 1;
       });
-      tell.textContent = wanted ? found + ' of ' + rows.length + ' rows' : rows.length + ' rows';
+      const some = wanted || chosen !== null;
+      const of = chosen === null ? '' : ' are of cluster ' + named(chosen);
+      tell.textContent = (some ? found + ' of ' : '') + rows.length + ' rows' + of;
     };
     search.addEventListener('input', filter);
+    onChoice.push(filter);
     filter();
+  }
+
+  // Every picture can be saved, as it is shown in the light theme.
+  for (const figure of document.querySelectorAll('figure[data-name]')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'save';
+    button.textContent = 'Save as SVG';
+    figure.append(button);
+    button.addEventListener('click', () => {
+      const picture = figure.querySelector('svg').cloneNode(true);
+      const style = document.createElementNS(picture.namespaceURI, 'style');
+      style.textContent = document.querySelector('style').textContent;
+      picture.prepend(style);
+      const text = new XMLSerializer().serializeToString(picture);
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
+      link.download = figure.dataset.name + '.svg';
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
   }
 
   // Maps: the object under the pointer, or the one that the arrow keys have reached, is named.
@@ -89,16 +137,29 @@
     const svg = map.querySelector('svg');
     const output = map.querySelector('output');
     const ring = svg.querySelector('.ring');
+    const tip = map.querySelector('.tip');
+    const marks = [...svg.querySelectorAll('use')];
+    const fits = (i) => chosen === null || String(data.objects[points[i][2]][1]) === chosen;
+    onChoice.push(() => marks.forEach((mark, i) => mark.classList.toggle('dim', !fits(i))));
     let at = -1;
     const show = (next) => {
       at = next;
+      tip.hidden = at < 0;
       if (at < 0) { ring.setAttribute('visibility', 'hidden'); return; }
       const [x, y, object] = points[at];
       ring.setAttribute('transform', 'translate(' + x + ' ' + y + ')');
       ring.setAttribute('visibility', 'visible');
       const [name, label, sure] = data.objects[object];
-      output.textContent = name + ': cluster ' + label + ', agreement ' + sure;
+      tip.textContent = output.textContent = name + ': cluster ' + named(label) + ', agreement ' + sure;
+      // Beside the object, on the side where there is room.
+      const [box, frame] = [svg.getBoundingClientRect(), map.getBoundingClientRect()];
+      const unit = box.width / svg.viewBox.baseVal.width;
+      const across = box.left - frame.left + x * unit;
+      tip.style.top = (box.top - frame.top + y * unit + 12) + 'px';
+      tip.style.left = across < frame.width / 2 ? (across + 12) + 'px' : 'auto';
+      tip.style.right = across < frame.width / 2 ? 'auto' : (frame.width - across + 12) + 'px';
     };
+    svg.addEventListener('pointerleave', () => { tip.hidden = true; });
     svg.addEventListener('pointermove', (event) => {
       const box = svg.getBoundingClientRect();
       const unit = svg.viewBox.baseVal.width / box.width;
@@ -106,7 +167,7 @@
       let best = -1, least = 14 * 14 * unit * unit;
       points.forEach(([px, py], i) => {
         const d = (px - x) ** 2 + (py - y) ** 2;
-        if (d < least) { least = d; best = i; }
+        if (d < least && fits(i)) { least = d; best = i; }
       });
       if (best >= 0) show(best);
     });
@@ -123,7 +184,7 @@
         const [dx, dy] = [px - x, py - y];
         const along = dx * step[0] + dy * step[1];
         const across = Math.abs(dx * step[1]) + Math.abs(dy * step[0]);
-        if (i !== at && along > 0.01 && across <= 2 * along && along + 2 * across < least) { least = along + 2 * across; best = i; }
+        if (i !== at && fits(i) && along > 0.01 && across <= 2 * along && along + 2 * across < least) { least = along + 2 * across; best = i; }
       });
       if (best >= 0) show(best);
     });

@@ -4,9 +4,13 @@ use crate::reports::{hostile, iris, nasty};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as STANDARD;
 use partita_core::{
-    Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition, ndarray::Array2,
+    Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition,
+    ndarray::{self, Array2},
 };
-use partita_report::{AgreementCounts, ClusterCurves, Counted, Report, figures, html, render};
+use partita_report::{
+    AgreementCounts, ClusterCurves, Counted, CurvePoint, Described, Measure, Report, figures, html,
+    render,
+};
 use rand::RngExt;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -190,6 +194,14 @@ fn names_are_text() {
     assert_eq!(page.matches("<script").count(), 2);
     assert!(page.contains("&lt;/script&gt;&lt;script&gt;fail(0)"));
     assert!(!page.contains('\0') && !page.contains('\u{1b}'));
+    let head = page
+        .find("<td data-v=\"1\"><span class=\"chip\"")
+        .expect("a cell of cluster 1");
+    assert!(
+        page[head..head + 400].contains("&quot; onload=&#39;fail()&#39;"),
+        "{}",
+        &page[head..head + 400]
+    );
     for figure in &rendered.figures {
         let svg = &figure.svg;
         assert!(
@@ -329,6 +341,147 @@ fn agreement_is_what_objects_are_sorted_and_shaded_by() {
         html(&report).unwrap_err().to_string(),
         "the labels are those of 6 objects, but agreements are given for 5"
     );
+}
+
+/// Six objects in the clusters 0 and 2 of three.
+fn six() -> (Partition, [f64; 6]) {
+    let partition = Partition::new(vec![0, 0, 0, 2, 2, 2], 3).expect("labels are below 3");
+    (partition, [0.9, 0.8, 0.7, 0.25, 0.9, 0.9])
+}
+
+#[test]
+fn clusters_are_called_by_their_names() {
+    let (partition, agreement) = six();
+    let mut report = Report::new("six", Value::Null, &partition, &agreement);
+    for (names, said) in [
+        (&[][..], "The least agreed on is cluster 2: 0.683"),
+        (
+            &["young", "<old>"],
+            "The least agreed on is &lt;old&gt;: 0.683",
+        ),
+        (&["young", " "], "The least agreed on is cluster 2: 0.683"),
+    ] {
+        report.cluster_names = names.iter().map(ToString::to_string).collect();
+        let rendered = render(&report).unwrap();
+        well_formed(&rendered.html);
+        assert!(rendered.html.contains(said), "{names:?}");
+        let of_clusters = rendered
+            .figures
+            .iter()
+            .find(|f| f.name == "object-agreement-by-cluster");
+        let figure = &of_clusters.unwrap().svg;
+        let [first, named] = match names {
+            [] => ["cluster 0", " in files)</span>"],
+            [first, ..] => [*first, " in files)</span>"],
+        };
+        assert!(figure.contains(&format!(">{first}</text>")), "{figure}");
+        assert_eq!(
+            rendered.html.contains(named),
+            !names.is_empty(),
+            "{names:?}"
+        );
+    }
+    report.cluster_names = vec!["one".into()];
+    assert_eq!(
+        html(&report).unwrap_err().to_string(),
+        "1 names of clusters are given; the labels ask for 2"
+    );
+}
+
+#[test]
+fn columns_that_were_not_clustered_on_are_described_as_such() {
+    let n = 60;
+    let partition = Partition::new((0..n as u32).map(|i| i % 3).collect(), 3).unwrap();
+    let agreement = vec![1.0; n];
+    let columns = ["channel=web", "age", "income", "empty"].map(str::to_owned);
+    let value = |i: usize, j: usize| match j {
+        0 => f64::from(u8::from(i.is_multiple_of(3))),
+        1 if i >= 54 => f64::NAN,
+        1 => (20 + 10 * (i % 3)) as f64,
+        // The same median everywhere, but not the same mean.
+        2 if i % 3 == 2 && i < 27 => 900.0,
+        2 => 5.0,
+        _ => f64::NAN,
+    };
+    let values = Array2::from_shape_fn((n, 4), |(i, j)| value(i, j));
+    let mut report = Report::new("sixty", Value::Null, &partition, &agreement);
+    report.described = Some(Described {
+        columns: &columns,
+        values: values.view(),
+    });
+    let page = html(&report).unwrap();
+    well_formed(&page);
+    for said in [
+        "Columns that were not clustered on",
+        "channel web 100\u{202f}% <span class=\"soft\">(others 0\u{202f}%)</span>",
+        "age 40 <span class=\"soft\">(others 25)</span>",
+        "(mean)</td>",
+        "more frequent",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+    assert!(!page.contains("by construction") && !page.contains("<td>empty</td>"));
+    let few = values.slice(ndarray::s![..9, ..]);
+    report.described = Some(Described {
+        columns: &columns,
+        values: few,
+    });
+    assert_eq!(
+        html(&report).unwrap_err().to_string(),
+        "the labels are those of 60 objects, but rows of described columns are given for 9"
+    );
+}
+
+/// Curves of 2, 3 and 4 clusters by what decided, with the stability of each.
+fn decided(criterion: &str, chosen: usize, values: [f64; 3], stability: [f64; 3]) -> ClusterCurves {
+    let row = |at: usize| {
+        let mut row = CurvePoint::default();
+        (row.clusters, row.stability) = (at + 2, Some(stability[at]));
+        row
+    };
+    ClusterCurves {
+        rows: (0..3).map(row).collect(),
+        chosen: Some(chosen),
+        reason: "2.38 nats an object".into(),
+        criterion: criterion.into(),
+        measures: vec![Measure {
+            name: criterion.into(),
+            values: values.map(Some).to_vec(),
+        }],
+        ..ClusterCurves::default()
+    }
+}
+
+#[test]
+fn the_number_of_clusters_is_explained_in_words() {
+    let (partition, agreement) = six();
+    let halves = [1.0, 0.5, 0.95];
+    for (choice, said) in [
+        (
+            decided("score", 2, [3.0, 1.0, 2.0], halves),
+            "Of 2 to 4 clusters 2 have the best score: it adds up how clearly clusters are cut apart, how far apart they lie, and how well \
+             they describe the columns. Two halves of the base clusterings lead to the same clusters; with 3 they lead to clusters of which \
+             only a part is the same. The next best number is 4.",
+        ),
+        (
+            decided("rcsi", 2, [1.0, 0.5, 0.1], [0.95, 0.97, 0.9]),
+            "2 clusters are 10 times as stable as clusters of data that have none. No other number from 2 to 4 clusters is more stable \
+             beyond the error. Two halves of the base clusterings lead to nearly the same clusters. The next best number is 3.",
+        ),
+        (
+            decided("bic", 2, [10.0, 30.0, 20.0], [0.2; 3]),
+            "Of the divisions from 2 to 4 clusters, 2 clusters describe the labels best, more clusters counting against it. Two halves of \
+             the base clusterings lead to other clusters. The next best number is 4.",
+        ),
+    ] {
+        let mut report = Report::new("six", Value::Null, &partition, &agreement);
+        report.choice = Some(choice);
+        let page = html(&report).unwrap();
+        well_formed(&page);
+        let first = page.split("<section id=\"choice\"").next().unwrap();
+        assert!(first.contains(said), "{said}");
+        assert!(!first.contains("nats"), "{said}");
+    }
 }
 
 #[test]
