@@ -148,10 +148,11 @@ fn gradient(places: &[Place], near: &[Vec<(u32, f32)>], pull: f32) -> Vec<Place>
     let slope = |i: usize| {
         let mut slope = [-apart[i][0] * z, -apart[i][1] * z];
         for &(j, p) in &near[i] {
-            let d = [0, 1].map(|axis| places[i][axis] - places[j as usize][axis]);
-            let w = pull * p / (1.0 + d[0] * d[0] + d[1] * d[1]);
-            slope[0] += w * d[0];
-            slope[1] += w * d[1];
+            let ([x, y], [of_x, of_y]) = (places[i], places[j as usize]);
+            let (dx, dy) = (x - of_x, y - of_y);
+            let w = pull * p / (1.0 + dx * dx + dy * dy);
+            slope[0] += w * dx;
+            slope[1] += w * dy;
         }
         slope.map(|x| 4.0 * x)
     };
@@ -160,25 +161,25 @@ fn gradient(places: &[Place], near: &[Vec<(u32, f32)>], pull: f32) -> Vec<Place>
 
 /// Σ w² (y_i − y_j), and Σ w.
 fn repulsion([px, py]: Place, x: &[f32], y: &[f32]) -> [f32; 3] {
-    let mut sums = [[0.0f32; LANES]; 3];
-    let mut add = |lane: usize, x: f32, y: f32| {
-        let (dx, dy) = (px - x, py - y);
-        let w = 1.0 / (1.0 + dx * dx + dy * dy);
-        sums[0][lane] += w * w * dx;
-        sums[1][lane] += w * w * dy;
-        sums[2][lane] += w;
-    };
-    let (xs, ys) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
-    let (last_x, last_y) = (xs.remainder(), ys.remainder());
-    for (xs, ys) in xs.zip(ys) {
+    let (mut along_x, mut along_y, mut weights) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+    let ((xs, last_x), (ys, last_y)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+    for (xs, ys) in xs.iter().zip(ys) {
         for lane in 0..LANES {
-            add(lane, xs[lane], ys[lane]);
+            let (dx, dy) = (px - xs[lane], py - ys[lane]);
+            let w = 1.0 / (1.0 + dx * dx + dy * dy);
+            along_x[lane] += w * w * dx;
+            along_y[lane] += w * w * dy;
+            weights[lane] += w;
         }
     }
     for (&x, &y) in last_x.iter().zip(last_y) {
-        add(0, x, y);
+        let (dx, dy) = (px - x, py - y);
+        let w = 1.0 / (1.0 + dx * dx + dy * dy);
+        along_x[0] += w * w * dx;
+        along_y[0] += w * w * dy;
+        weights[0] += w;
     }
-    sums.map(|lanes| lanes.iter().sum())
+    [along_x, along_y, weights].map(|lanes| lanes.iter().sum())
 }
 
 #[cfg(test)]
