@@ -13,10 +13,10 @@ from partita import _partita
 from partita._choice import ClusterChoice, choice_json
 from partita._ensemble import Ensemble, weights_of_bases, weights_of_objects
 from partita._errors import InputError
-from partita._html import page_json, save_text
+from partita._html import save_text
 from partita._result import ConsensusResult, ConsensusResults, Interrupted
 from partita._rows import RowConsensus, RowFiles, row_consensus, row_question
-from partita._run import Run, clusters_of, json_of, seed_of
+from partita._run import Run, clusters_of, json_of, page_json, seed_of
 from partita._tables import table_of
 
 #: Several methods: their names, or a dict of their settings by name.

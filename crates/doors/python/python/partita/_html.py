@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 from typing import Any
-
-from partita._errors import InputError
 
 
 def table(title: str, rows: Iterable[tuple[str, Any]], more: str = "") -> str:
@@ -29,15 +26,6 @@ def bars(sizes: list[int], heading: tuple[str, str] = ("cluster", "objects"), fi
         for label, size in enumerate(sizes, start=first)
     )
     return f"<table><tr><th>{heading[0]}</th><th>{heading[1]}</th><th></th></tr>{rows}</table>"
-
-
-def page_json(title: str | None, names: Sequence[str] | None, describe: Sequence[str] | None = None) -> str:
-    """What a report is called and what it says besides, as the native functions take it."""
-    for what, given in (("names", names), ("describe", describe)):
-        if isinstance(given, str):
-            raise InputError(f"{what}={given!r}; give a list of texts")
-    lists = {"names": names, "describe": describe}
-    return json.dumps({"title": title, **{name: [str(one) for one in given] for name, given in lists.items() if given is not None}})
 
 
 def save_text(text: str, path: str | os.PathLike[str] | None) -> str:

@@ -15,8 +15,9 @@ from partita import _partita
 from partita._choice import ClusterChoice, choice_json
 from partita._ensemble import Ensemble
 from partita._errors import InputError
-from partita._html import bars, page_json, save_text, table
+from partita._html import bars, save_text, table
 from partita._model import Model
+from partita._run import page_json
 from partita._tables import matrix_of
 
 

@@ -8,7 +8,7 @@ import numbers
 import os
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,15 @@ def clusters_of(n_clusters: Any, name: str = "n_clusters") -> str:
 def json_of(settings: Any) -> str:
     """Settings or options as JSON; NumPy's numbers and arrays are written as Python's."""
     return json.dumps(settings, default=_plain)
+
+
+def page_json(title: str | None, names: Sequence[str] | None, describe: Sequence[str] | None = None) -> str:
+    """What a report is called and what it says besides, as the native functions take it."""
+    for what, given in (("names", names), ("describe", describe)):
+        if isinstance(given, str):
+            raise InputError(f"{what}={given!r}; give a list of texts")
+    lists = {"names": names, "describe": describe}
+    return json.dumps({"title": title, **{name: [str(one) for one in given] for name, given in lists.items() if given is not None}})
 
 
 def _plain(value: Any) -> Any:
