@@ -153,10 +153,18 @@ fn usual_gini(gini: &[f64]) -> bool {
     gini == USUAL_GINI
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over references"
+)]
 fn is_usual(objective: &Objective) -> bool {
     *objective == Objective::default()
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over references"
+)]
 fn is_all(share: &f64) -> bool {
     *share == 1.0
 }
