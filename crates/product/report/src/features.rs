@@ -142,14 +142,17 @@ impl Known {
 
     /// What is typical of a group and of all others: shares of ones, medians, or these means where medians say nothing.
     fn typical(&self, group: usize, means: [f64; 2]) -> (Typical, [f64; 2]) {
-        if self.values.iter().all(|&x| x == 0.0 || x == 1.0) {
-            return (Typical::Share, means);
-        }
-        let medians = [true, false].map(|inside| {
+        let sides = [true, false].map(|inside| -> Vec<f64> {
             let pairs = self.values.iter().zip(&self.groups);
             let side = pairs.filter(|&(_, &of)| (of == group) == inside);
-            median(side.map(|(&value, _)| value).collect())
+            side.map(|(&value, _)| value).collect()
         });
+        if self.values.iter().all(|&x| x == 0.0 || x == 1.0) {
+            // The means are moved by rounding: all is not nearly all.
+            let shares = sides.map(|side| side.iter().sum::<f64>() / side.len() as f64);
+            return (Typical::Share, shares);
+        }
+        let medians = sides.map(median);
         if number(medians[0]) == number(medians[1]) {
             (Typical::Mean, means)
         } else {
