@@ -85,7 +85,7 @@ pub static KNOWN_AS: &[KnownAs] = &[
     known(
         "clustree",
         &[],
-        "R package: `partita report --figures` draws such a tree where K was chosen",
+        "R package: `pt.plot.clustree` draws it in Python, `partita report --figures` where K was chosen",
     ),
     known(
         "COCA",
