@@ -98,9 +98,10 @@ pub fn gap_test_bytes(rows: usize, columns: usize, clusters: usize, halvings: u3
     };
     let square = d.saturating_add(1).saturating_mul(d).saturating_mul(8);
     let halves = k.saturating_mul(2 * u64::from(halvings));
+    // Rows of a corridor with those of the pair apart, for half of the rows, as vectors grow.
     let thread = square
         .saturating_mul(8)
-        .saturating_add(n.saturating_mul(40));
+        .saturating_add(n.saturating_mul(72));
     (halves.saturating_mul(square))
         .saturating_add(n.saturating_mul(40))
         .saturating_add(turning)
