@@ -37,6 +37,8 @@ pub(crate) struct Clusters {
     pub(crate) live: usize,
     /// What the clusters are called, by their numbers.
     names: Vec<String>,
+    /// Objects of each cluster shown in every base cluster, base clusters numbered through, where there is an ensemble.
+    pub(crate) counts: Option<Vec<Vec<u64>>>,
     /// Mean co-association of the objects of two clusters shown, where there is an ensemble; NaN where no pair was seen.
     pub(crate) evidence: Option<Array2<f64>>,
 }
@@ -71,20 +73,32 @@ impl Clusters {
                 .iter_mut()
                 .for_each(|cluster| cluster.recount(counted));
         }
-        let evidence = report.ensemble.map(|ensemble| {
+        let counts = report.ensemble.map(|ensemble| {
             let offsets = ensemble.offsets();
             let inside = |cluster: &Cluster| match counted {
                 Some(counted) => counted.in_base_clusters(cluster.label).to_vec(),
                 None => in_base_clusters(ensemble, &offsets, &cluster.members),
             };
-            let counts: Vec<Vec<u64>> = shown.iter().map(inside).collect();
-            together(&offsets, &counts)
+            shown.iter().map(inside).collect::<Vec<_>>()
         });
+        let evidence = report.ensemble.zip(counts.as_ref());
+        let evidence = evidence.map(|(of, counts)| together(&of.offsets(), counts));
         Self {
             shown,
             live: found,
             names,
+            counts,
             evidence,
+        }
+    }
+
+    /// Calls the clusters shown so, where there is a name.
+    pub(crate) fn take_names(&mut self, names: Vec<Option<String>>) {
+        for (cluster, name) in self.shown.iter_mut().zip(names) {
+            if let Some(name) = name {
+                cluster.name = cut(&name, NAME);
+                self.names[cluster.label].clone_from(&cluster.name);
+            }
         }
     }
 

@@ -54,6 +54,7 @@ mod report;
 mod svg;
 mod template;
 mod text;
+mod tools;
 mod tracks;
 
 pub use counted::{AgreementCounts, Counted};

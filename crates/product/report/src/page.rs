@@ -15,6 +15,7 @@ use crate::features::markers;
 use crate::figures::{Figure, Plot, all};
 use crate::record::Record;
 use crate::text::{cut, escape, number};
+use crate::tools::Tools;
 use crate::{ClusterCurves, Report, ReportError, palette, template};
 
 /// A page and its figures.
@@ -63,6 +64,7 @@ struct Page<'p, 'r> {
     report: &'p Report<'r>,
     clusters: Clusters,
     agreement: Option<Agreement>,
+    tools: Option<Tools<'r>>,
     plots: Vec<Plot>,
 }
 
@@ -89,7 +91,13 @@ const MAP_NAMES: usize = 350_000;
 impl<'p, 'r> Page<'p, 'r> {
     fn of(report: &'p Report<'r>) -> Result<Self, ReportError> {
         report.check()?;
-        let clusters = Clusters::of(report);
+        let mut clusters = Clusters::of(report);
+        let tools = report
+            .ensemble
+            .and_then(|ensemble| Tools::of(report, ensemble, &clusters));
+        if let Some(tools) = tools.as_ref().filter(|_| report.cluster_names.is_empty()) {
+            clusters.take_names(tools.names());
+        }
         let agreement = report
             .ensemble
             .map(|ensemble| Agreement::of(report, ensemble));
@@ -98,6 +106,7 @@ impl<'p, 'r> Page<'p, 'r> {
             report,
             clusters,
             agreement,
+            tools,
             plots,
         })
     }
@@ -126,7 +135,7 @@ impl<'p, 'r> Page<'p, 'r> {
             why => report.choice.as_ref().and_then(ClusterCurves::why).map(Serde), agreement => self.methods(), known => self.known_classes(),
             objects => self.objects(), with_second => report.soft.is_some_and(|soft| soft.clusters() > 1),
             known_classes => report.truth.is_some(), features => self.features(), described => self.described(), bases => self.bases(),
-            data => self.map_data(), agreeing => self.agreeing(),
+            tools => self.tools.as_ref().map(Tools::table), data => self.map_data(), agreeing => self.agreeing(),
         };
         template::page(context! { ..what, ..parts })
     }
@@ -213,17 +222,20 @@ impl<'p, 'r> Page<'p, 'r> {
                 report.truth.map(|truth| truth[i].as_deref()),
             );
             let class = class.flatten();
-            let needed = room(&name) + class.map_or(0, room);
+            let label = report.partition.labels()[i] as usize;
+            let tools = self.tools.as_ref();
+            let others = tools.map(|tools| tools.disagreeing(i, label));
+            let needed = room(&name) + class.map_or(0, room) + others.as_deref().map_or(0, room);
             if needed > left {
                 break;
             }
             left -= needed;
             let second = self.second(i);
             rows.push(context! {
-                name, class, cluster => self.cluster(report.partition.labels()[i] as usize), agreement => report.agreement[i],
+                name, class, others, cluster => self.cluster(label), agreement => report.agreement[i],
                 second => second.map(|second| self.cluster(second.0)),
                 probability => second.map(|second| second.1), agreed => self.agreed(i),
-                own => report.soft.map(|soft| soft.rows()[[i, report.partition.labels()[i] as usize]]),
+                own => report.soft.map(|soft| soft.rows()[[i, label]]),
             });
         }
         rows

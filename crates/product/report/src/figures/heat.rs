@@ -14,6 +14,7 @@ use crate::clusters::Clusters;
 use crate::order::Order;
 use crate::svg::{Svg, colour, n};
 use crate::text::{cut, field, number};
+use crate::tools::TOOLS;
 
 /// Cells on a side at most, and label counts multiplied at most.
 const SIDE: usize = 300;
@@ -187,7 +188,15 @@ fn shade(x: f64) -> f32 {
 /// Agreement of every two base clusterings, and of each with the result on top.
 pub(super) fn bases(ensemble: &Ensemble, agreement: &Agreement) -> Plot {
     let drawn = &agreement.drawn;
-    let (side, left, top) = (400.0, 16.0, 58.0);
+    let named = drawn.len() <= TOOLS;
+    let names = || {
+        drawn
+            .iter()
+            .map(|&u| cut(ensemble.bases()[u as usize].name(), NAME))
+    };
+    let longest = names().map(|name| name.chars().count()).max().unwrap_or(0);
+    let beside = if named { 7.0 * longest as f64 } else { 0.0 };
+    let (side, left, top) = (400.0, 16.0 + beside, 58.0);
     let bottom = top + side + 20.0;
     let mut svg = Svg::new(left + side + 90.0, bottom + 10.0);
     let result = |&u: &u32| shade(agreement.with_result[u as usize].nmi);
@@ -197,6 +206,13 @@ pub(super) fn bases(ensemble: &Ensemble, agreement: &Agreement) -> Plot {
     svg.text([left, top - 32.0], "m", "start", "with the result");
     svg.shades([left, top - 24.0, side, 14.0], drawn.len(), &result);
     svg.shades([left, top, side, side], drawn.len(), &between);
+    if named {
+        let step = side / drawn.len() as f64;
+        for (at, name) in names().enumerate() {
+            let middle = top + (at as f64 + 0.5) * step;
+            svg.text([left - 6.0, middle + 4.0], "t", "end", name);
+        }
+    }
     let most = "← agree most with the result";
     svg.text([left, bottom], "m", "start", most);
     svg.text([left + side, bottom], "m", "end", "least →");
