@@ -13,6 +13,8 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
   '--disable-component-update', '--disable-sync'];
 const WIDE = { width: 1200, height: 900 };
 const PHONE = { width: 375, height: 740 };
+// What a page takes on paper at most.
+const SHEETS = 6;
 const WIDTHS = [[400, 800], [1280, 900], [2560, 1440]];
 
 const args = process.argv.slice(2);
@@ -318,12 +320,12 @@ async function report(file, name) {
   await accessible(light, 'light', 'all');
   await light.context().close();
 
-  if (shots) {
-    const print = await open(engine, file, { colorScheme: 'light' });
-    await print.emulateMedia({ media: 'print' });
-    await shoot(print, `${name}-print`);
-    await print.context().close();
-  }
+  const print = await open(engine, file, { colorScheme: 'light' });
+  await print.emulateMedia({ media: 'print' });
+  if (shots) await shoot(print, `${name}-print`);
+  const sheets = (await print.pdf({ format: 'A4' })).toString('latin1').match(/\/Type \/Page\b(?!s)/g).length;
+  check(sheets <= SHEETS, `${name}: ${sheets} sheets of paper`);
+  await print.context().close();
 
   const dark = await open(engine, file, { colorScheme: 'dark' });
   await shoot(dark, `${name}-dark`);

@@ -122,6 +122,19 @@ impl Clusters {
         Some(evidence[[at, at]]).filter(|x| x.is_finite())
     }
 
+    /// What full colour stands for in matrices of the co-association: the mean within clusters over their objects, so that a good
+    /// cluster is dark whatever number of clusters the base clusterings have. 1 where no pair was seen.
+    pub(crate) fn full_colour(&self) -> f64 {
+        let (mut sum, mut objects) = (0.0, 0.0);
+        for (at, cluster) in self.shown.iter().enumerate() {
+            if let Some(within) = self.cohesion(at) {
+                sum += within * cluster.size as f64;
+                objects += cluster.size as f64;
+            }
+        }
+        if sum > 0.0 { sum / objects } else { 1.0 }
+    }
+
     /// The other cluster that shares most with a cluster shown, and its mean co-association with it; none if none does.
     pub(crate) fn nearest(&self, at: usize) -> Option<(usize, f64)> {
         let evidence = self.evidence.as_ref()?;

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use crate::palette::{COLOURS, HATCHES, MARKERS, SHAPES};
-use crate::text::escape;
+use crate::text::{escape, number};
 use crate::{png, template};
 
 /// An SVG drawing that grows. Lengths are in CSS pixels at full size.
@@ -198,11 +198,12 @@ impl Svg {
         self.rect(place, "g");
     }
 
-    /// A key for shades: dark is 1.
-    pub(crate) fn key(&mut self, [x, y]: [f64; 2], name: &str) {
+    /// A key for shades: full colour is this or more.
+    pub(crate) fn key(&mut self, [x, y]: [f64; 2], name: &str, full: f64) {
         let steps: Vec<f32> = (0..64).map(|at| 1.0 - at as f32 / 63.0).collect();
         self.shades([x, y, 14.0, 120.0], 1, &steps);
-        for (at, text) in [(0.0, "1"), (0.5, "0.5"), (1.0, "0")] {
+        for at in [0.0, 0.5, 1.0] {
+            let text = number((1.0 - at) * full);
             self.text([x + 20.0, y + 4.0 + at * 120.0], "m", "start", text);
         }
         self.text([x, y + 142.0], "m", "start", name);

@@ -84,6 +84,18 @@ impl<'a> Tracks<'a> {
         self.objects.map_or(place, |some| some[place] as usize)
     }
 
+    /// Places of the objects of a partition, cluster by cluster in their order, and within a cluster as the result has them.
+    pub(crate) fn places(&self, at: usize) -> Vec<usize> {
+        let (labels, result) = (self.partitions[at].labels(), self.result.labels());
+        let mut rank = vec![0; self.partitions[at].clusters()];
+        for (place, &cluster) in self.order[at].iter().enumerate() {
+            rank[cluster] = place;
+        }
+        let mut places: Vec<usize> = (0..labels.len()).collect();
+        places.sort_by_key(|&place| (rank[labels[place] as usize], result[place]));
+        places
+    }
+
     /// Clusters that have objects, of every partition.
     pub(crate) fn numbers(&self) -> Vec<usize> {
         let partitions = self.partitions.iter();
@@ -171,6 +183,7 @@ mod tests {
         last.sort_unstable();
         assert_eq!(last, [0, 1, 2, 3, 4]);
         assert_eq!(tracks.order[1], [1, 2, 0], "near their origins");
+        assert_eq!(tracks.places(1), [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
     #[test]

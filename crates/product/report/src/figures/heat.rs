@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use minijinja::context;
 use partita_coassoc::heat_map;
+use partita_core::ndarray::Array2;
 use partita_core::{Dendrogram, Ensemble};
 
 use super::Plot;
-use crate::Report;
 use crate::agreement::Agreement;
 use crate::axes::Spacing;
 use crate::clusters::Clusters;
@@ -15,10 +15,15 @@ use crate::order::Order;
 use crate::svg::{Svg, colour, n};
 use crate::text::{cut, field, number};
 use crate::tools::TOOLS;
+use crate::tracks::Tracks;
+use crate::{ClusterCurves, Report};
 
 /// Cells on a side at most, and label counts multiplied at most.
 const SIDE: usize = 300;
 const PRODUCTS: usize = 500_000_000;
+
+/// Cells on a side where matrices stand side by side.
+const SMALL_SIDE: usize = 120;
 
 /// Merges of a tree that are drawn at most, the last ones.
 const MERGES: usize = 400;
@@ -50,10 +55,10 @@ pub(super) fn objects(report: &Report<'_>, ensemble: &Ensemble, clusters: &Clust
         let place = [left, 8.0, size, top - 36.0];
         branches(&mut svg, tree, &order.objects, place);
     }
-    let values: Vec<f32> = map.iter().copied().collect();
-    svg.shades([left, top, size, size], map.ncols(), &values);
+    let full = clusters.full_colour();
+    svg.shades([left, top, size, size], map.ncols(), &shades(&map, full));
     strips(&mut svg, clusters, &order, [left, top, size]);
-    svg.key([left + size + 24.0, top], "together");
+    svg.key([left + size + 24.0, top], "together", full);
     // A cell of several objects is called like its first.
     let firsts = order.objects.iter().step_by(each).take(map.ncols());
     let heads: Vec<String> = firsts
@@ -66,7 +71,7 @@ pub(super) fn objects(report: &Report<'_>, ensemble: &Ensemble, clusters: &Clust
     }
     csv.push('\n');
     let facts = context! {
-        objects => order.objects.len(), blocks => order.runs.len(), each, tree => tree.is_some(),
+        full, objects => order.objects.len(), blocks => order.runs.len(), each, tree => tree.is_some(),
     };
     Plot::new("evidence", svg, csv, facts)
 }
@@ -93,6 +98,55 @@ fn strips(svg: &mut Svg, clusters: &Clusters, order: &Order, [left, top, size]: 
         }
         from = to;
     }
+}
+
+/// The evidence in the order of the clusters of the number chosen, and of the numbers next to it, side by side.
+pub(super) fn by_number(
+    ensemble: &Ensemble,
+    choice: &ClusterCurves,
+    tracks: &Tracks<'_>,
+    clusters: &Clusters,
+) -> Option<Plot> {
+    let full = clusters.full_colour();
+    let chosen = choice.chosen.filter(|&chosen| chosen > 1)?;
+    let number = |at: usize| tracks.partitions[at].live_clusters();
+    let near = (0..tracks.partitions.len()).filter(|&at| number(at).abs_diff(chosen) < 2);
+    let near: Vec<usize> = near.collect();
+    let base_clusters = ensemble.offsets().last().copied().unwrap_or(1).max(1);
+    let cells = (PRODUCTS / base_clusters).isqrt().clamp(60, SMALL_SIDE);
+    let (size, top) = (190.0, 24.0);
+    let mut svg = Svg::new(near.len() as f64 * (size + 28.0) + 66.0, top + size + 10.0);
+    let mut csv = String::new();
+    for (panel, &at) in near.iter().enumerate() {
+        let left = 18.0 + panel as f64 * (size + 28.0);
+        let places = tracks.places(at);
+        let objects: Vec<u32> = places.iter().map(|&at| tracks.object(at) as u32).collect();
+        let map = heat_map(ensemble, &objects, cells);
+        let name = format!("{} clusters", number(at));
+        svg.text([left, top - 8.0], choice.class(number(at)), "start", name);
+        svg.shades([left, top, size, size], map.ncols(), &shades(&map, full));
+        let unit = size / places.len() as f64;
+        let labels = tracks.partitions[at].labels();
+        let mut from = top;
+        for run in places.chunk_by(|&a, &b| labels[a] == labels[b]) {
+            let colour = colour(tracks.colours[at][labels[run[0]] as usize]);
+            let height = run.len() as f64 * unit;
+            svg.rect([left - 9.0, from, 7.0, height.max(0.5)], &colour);
+            from += height;
+        }
+        for (row, shares) in map.outer_iter().enumerate() {
+            let shares: Vec<String> = shares.iter().map(|share| format!("{share:.4}")).collect();
+            let _ = writeln!(csv, "{},{row},{}", number(at), shares.join(","));
+        }
+    }
+    let key = [near.len() as f64 * (size + 28.0) + 14.0, top];
+    svg.key(key, "together", full);
+    let columns = csv.lines().next()?.split(',').count() - 2;
+    let columns: Vec<String> = (0..columns).map(|at| at.to_string()).collect();
+    let csv = format!("clusters,row,{}\n{csv}", columns.join(","));
+    let numbers: Vec<usize> = near.iter().map(|&at| number(at)).collect();
+    let facts = context! { numbers };
+    Some(Plot::new("choice-matrices", svg, csv, facts))
 }
 
 /// The last merges of a tree, over the leaves in their order.
@@ -137,7 +191,8 @@ pub(super) fn clusters(clusters: &Clusters) -> Option<Plot> {
     let top = if upright { left } else { 34.0 };
     let (width, height) = (left + size + 90.0, top + size + 14.0);
     let mut svg = Svg::new(width.max(240.0), height.max(190.0));
-    let values: Vec<f32> = evidence.iter().map(|&x| shade(x)).collect();
+    let full = clusters.full_colour();
+    let values: Vec<f32> = evidence.iter().map(|&x| shade(x / full)).collect();
     svg.shades([left, top, size, size], side, &values);
     let every = if cell >= 13.0 { 1 } else { 2 };
     for (at, cluster) in clusters.shown.iter().enumerate().step_by(every) {
@@ -163,7 +218,7 @@ pub(super) fn clusters(clusters: &Clusters) -> Option<Plot> {
         }
         if cell >= 34.0 {
             let [x, y] = [b, a].map(|at| (at as f64 + 0.5) * cell);
-            let class = if share > 0.8 { "on" } else { "t" };
+            let class = if share > 0.8 * full { "on" } else { "t" };
             let place = [left + x, top + y + 4.0];
             svg.text(place, class, "middle", format!("{share:.2}"));
         }
@@ -171,7 +226,7 @@ pub(super) fn clusters(clusters: &Clusters) -> Option<Plot> {
             closest = Some((a, b));
         }
     }
-    svg.key([left + size + 22.0, top], "together");
+    svg.key([left + size + 22.0, top], "together", full);
     let closest = closest.map(|(a, b)| {
         let [first, second] = [b, a].map(|at| &clusters.shown[at].name);
         context! { first, second, share => evidence[[a, b]] }
@@ -180,9 +235,19 @@ pub(super) fn clusters(clusters: &Clusters) -> Option<Plot> {
     Some(Plot::new("evidence-clusters", svg, csv, facts))
 }
 
-/// A share as a picture takes it: none is 0.
+/// A share as a picture takes it: none is 0, and 1 is the most.
 fn shade(x: f64) -> f32 {
-    if x.is_finite() { x as f32 } else { 0.0 }
+    if x.is_finite() {
+        x.min(1.0) as f32
+    } else {
+        0.0
+    }
+}
+
+/// Shares as a picture takes them where full colour stands for this.
+fn shades(map: &Array2<f32>, full: f64) -> Vec<f32> {
+    let shades = map.iter().map(|&x| shade(f64::from(x) / full));
+    shades.collect()
 }
 
 /// Agreement of every two base clusterings, and of each with the result on top.
@@ -216,7 +281,7 @@ pub(super) fn bases(ensemble: &Ensemble, agreement: &Agreement) -> Plot {
     let most = "← agree most with the result";
     svg.text([left, bottom], "m", "start", most);
     svg.text([left + side, bottom], "m", "end", "least →");
-    svg.key([left + side + 22.0, top], "NMI");
+    svg.key([left + side + 22.0, top], "NMI", 1.0);
     let mut csv = "first,second,nmi,ari\n".to_owned();
     let name = |at: usize| field(ensemble.bases()[drawn[at] as usize].name());
     for (a, b) in (0..drawn.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {

@@ -89,6 +89,8 @@ pub(crate) fn all(
     if let Some(choice) = &report.choice {
         plots.extend(choice::curves(choice));
         if let Some(tracks) = Tracks::of(choice, report.partition) {
+            let matrices = |ensemble| heat::by_number(ensemble, choice, &tracks, clusters);
+            plots.extend(report.ensemble.and_then(matrices));
             plots.push(tree::figure(choice, &tracks));
             plots.push(bars::by_k(report, choice, &tracks, clusters));
             plots.push(flow::figure(choice, &tracks));
