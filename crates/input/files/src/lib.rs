@@ -107,7 +107,9 @@ pub use meaning::manifest::{MANIFEST_VERSION, Manifest, ManifestBase, ManifestFi
 pub use meaning::manifest_rows::ManifestRows;
 pub use meaning::read_options::{Encode, Impute, ReadOptions, Truth};
 pub use meaning::roles::{ColumnRole, Reason, Role, Roles};
-pub use meaning::run_folder::{LoggedFit, ObjectsBeside, listed_runs, logged_fits, objects_beside};
+pub use meaning::run_folder::{
+    ListedObjects, LoggedFit, listed_objects, listed_runs, logged_fits, objects_beside,
+};
 pub use meaning::run_tables::{RunMemberships, RunTable, RunTables, read_runs};
 pub use meaning::soft::{read_soft, write_soft};
 pub use meaning::sparse_table::{

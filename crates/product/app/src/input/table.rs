@@ -1,6 +1,6 @@
 //! The table of an experiment: read whole, sparse, or left on the disk in groups of rows.
 
-use partita::files::{self, LabelColumn, Roles, SparseTable, Table, TableGroups, Truth};
+use partita::files::{self, LabelColumn, Roles, SparseTable, Table, TableGroups};
 use partita::generate::{RowGroups, Scale, TableView};
 use partita::ndarray::{Array2, ArrayView2};
 use partita::{Features, MemoryBudget, Seed};
@@ -104,7 +104,7 @@ impl InputTable<'static> {
                 return Ok((Self::Groups(Box::new(GroupedTable(groups))), roles));
             }
         }
-        if files::is_sparse_table(&input.file) {
+        if files::is_sparse_table(&input.file, &input.read) {
             refuse_pairs(input)?;
             let table = read_sparse(input, budget)?;
             let roles = table.roles();
@@ -312,19 +312,10 @@ fn read_sparse(input: &TableInput, budget: MemoryBudget) -> Result<SparseTable, 
         let reason = "rows are filtered by label in dense tables that fit memory only";
         return Err(AppError::content(&input.file, reason));
     }
-    let mut table = files::read_sparse_table(&input.file, &input.options(budget))?;
-    if input.read.truth == Truth::None {
-        table.label = None;
-    }
-    if let Some(column) = input.read.truth.column() {
-        table.label = table.label.filter(|label| label.name == *column);
-        if table.label.is_none() {
-            let reason =
-                "a sparse table has its classes in the array y; its label column is called label";
-            return Err(AppError::content(&input.file, reason));
-        }
-    }
-    Ok(table)
+    Ok(files::read_sparse_table(
+        &input.file,
+        &input.options(budget),
+    )?)
 }
 
 /// The rows that are asked for.

@@ -231,9 +231,10 @@ impl Experiment {
         Ok(found)
     }
 
-    /// Refuses names that are not as many as the clusters asked for, and columns of no table.
+    /// Refuses names that are not as many as the clusters asked for or not distinct, and columns of no table.
     fn check_page(&self) -> Result<(), AppError> {
         let page = &self.outputs.page;
+        page.check_names()?;
         if let (ClustersAsked::Exactly(clusters), names @ 1..) = (self.clusters, page.names.len())
             && names != clusters
         {
