@@ -321,8 +321,9 @@ impl AlignedRuns {
                 sizes.push("…".into());
             }
             let one = if members.len() == 1 { "mode" } else { "modes" };
+            let runs = if sizes == ["1"] { "run" } else { "runs" };
             format!(
-                "K = {clusters}: {} {one} of {} runs",
+                "K = {clusters}: {} {one} of {} {runs}",
                 members.len(),
                 sizes.join(", ")
             )

@@ -598,8 +598,12 @@ fn without_unlabelled(
     if unlabelled.is_empty() {
         return Ok(weights);
     }
+    let (have, are, them) = match unlabelled.len() {
+        1 => ("has", "is", "it"),
+        _ => ("have", "are", "them"),
+    };
     observer.note(&format!(
-        "{} of {} objects have no label in any base clustering and are labelled all the same: {} leaves them without",
+        "{} of {} objects {have} no label in any base clustering and {are} labelled all the same: {} leaves {them} without",
         unlabelled.len(),
         ensemble.objects(),
         option("unlabelled").to("keep")
