@@ -80,7 +80,12 @@ pub fn column_facts(
     let missing = options.missing_words();
     let facts = |mut words: Dictionary, column: &ColumnRole| {
         words.drop_words(&missing);
-        let (taken_as, change) = taken(column);
+        let (taken_as, change) = if roles.arrays.is_empty() {
+            taken(column)
+        } else {
+            let change = option("truth").naming(&shown(&column.name)).to_string();
+            ("beside the matrix".to_owned(), change)
+        };
         ColumnFacts {
             name: column.name.clone(),
             values: kind(&column.name, &words, options),

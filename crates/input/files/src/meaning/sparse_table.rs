@@ -41,10 +41,11 @@ pub struct SparseTable {
 impl SparseTable {
     /// Which arrays hold the names of the objects and the classes.
     pub fn roles(&self) -> Roles {
-        let truth = self
-            .label
-            .as_ref()
-            .map(|label| ColumnRole::new(label.name.as_str(), Role::Truth, Reason::Name));
+        let truth = self.label.as_ref().map(|label| {
+            let asked = label.name != LABEL;
+            let reason = if asked { Reason::Asked } else { Reason::Name };
+            ColumnRole::new(label.name.as_str(), Role::Truth, reason)
+        });
         let names = self
             .object_names
             .as_ref()

@@ -90,6 +90,13 @@ impl InputTable<'static> {
         if input.pairs == Some(PairsOf::Graph) {
             return Self::load_dense(input, budget, seed, observer);
         }
+        if files::is_sparse_table(&input.file, &input.read) {
+            refuse_pairs(input)?;
+            let table = read_sparse(input, budget)?;
+            let roles = table.roles();
+            say_roles(&input.file, &roles, observer);
+            return Ok((Self::Sparse(table), roles));
+        }
         // Means of columns are those of all rows, which are then read whole.
         let groups = input
             .read
@@ -103,13 +110,6 @@ impl InputTable<'static> {
                 say_roles(&input.file, &roles, observer);
                 return Ok((Self::Groups(Box::new(GroupedTable(groups))), roles));
             }
-        }
-        if files::is_sparse_table(&input.file, &input.read) {
-            refuse_pairs(input)?;
-            let table = read_sparse(input, budget)?;
-            let roles = table.roles();
-            say_roles(&input.file, &roles, observer);
-            return Ok((Self::Sparse(table), roles));
         }
         Self::load_dense(input, budget, seed, observer)
     }
