@@ -141,6 +141,10 @@ pub enum PairsOf {
 /// Where the objects come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "an experiment has one, which is never moved in a loop"
+)]
 pub enum Input {
     /// A table of numbers, of which base clusterings are made.
     Table {
