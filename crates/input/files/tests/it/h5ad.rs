@@ -7,8 +7,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use partita_core::MemoryBudget;
 use partita_core::ndarray::{Array2, array};
+use partita_core::{BaseClustering, MemoryBudget};
 use partita_files::{
     ReadOptions, Roles, column_facts, is_sparse_table, load_ensemble, read_ensemble, read_labels,
     read_sparse_table, read_table,
@@ -101,7 +101,7 @@ fn columns_of_obs_are_base_clusterings_and_labels() {
         options.only = vec!["leiden*".into()];
         let ensemble = read_ensemble(&path, &options).unwrap().ensemble;
         assert_eq!(ensemble.object_names().unwrap(), ["c1", "c2", "c3", "c4"]);
-        let names: Vec<&str> = ensemble.bases().iter().map(|base| base.name()).collect();
+        let names: Vec<&str> = ensemble.bases().iter().map(BaseClustering::name).collect();
         assert_eq!(names, ["leiden_1", "leiden_2"], "{name}");
         assert_eq!(ensemble.bases()[1].values(), ["a", "b"], "{name}");
         let column: Vec<Option<usize>> = ensemble.column(1).collect();
