@@ -34,7 +34,7 @@ const REJECTED: &[(&str, &str)] = &[
 ];
 
 /// Names that other people's crates gave.
-const THIRD_PARTY: &str = "num_args num_columns num_complex num_cpus num_microseconds num_row_groups num_rows \
+const THIRD_PARTY: &str = "num_args num_columns num_complex num_cpus num_elements num_microseconds num_row_groups num_rows \
     num_threads num_values current_num_threads num_traits set_num_rows RandomState";
 
 /// Complaints about rejected spellings, in tests too.

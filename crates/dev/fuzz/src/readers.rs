@@ -175,7 +175,7 @@ pub(crate) fn packed(bytes: &[u8]) {
 pub(crate) fn npz(bytes: &[u8]) {
     by_name("a.npz", bytes);
     let path = file("b.npz", bytes.get(1..).unwrap_or_default());
-    is_sparse_table(&path);
+    is_sparse_table(&path, &options(0));
     fine(read_sparse_npz(&path, BUDGET));
     fine(read_sparse_table(&path, &options(0)));
     fine(ClusterTable::read(&path, BUDGET));

@@ -120,7 +120,7 @@ pub(crate) fn read_table<'py>(
     let input = table_input(py, path, input)?;
     let done = run(py, &how, |observer| {
         // Where a sparse table is read it stays one; one on the disk in groups of rows is read whole.
-        if partita::files::is_sparse_table(&input.file) {
+        if partita::files::is_sparse_table(&input.file, &input.read) {
             return InputTable::read(&input, how.budget(), Seed::new(seed), observer);
         }
         InputTable::read_dense(&input, how.budget(), Seed::new(seed), observer)

@@ -449,3 +449,17 @@ def test_stability_of_what_has_none_is_an_error(blobs):
         warnings.simplefilter("ignore")
         with pytest.raises(pt.InputError):
             GridSearchCV(KMeans(2, n_init=1), {"n_clusters": [2, 3]}, scoring=pt.metrics.stability, cv=2, error_score="raise").fit(blobs)
+
+
+def test_distances_taken_for_features_are_said():
+    points = np.random.default_rng(2).normal(size=(12, 3))
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
+    for given in (distances, pd.DataFrame(distances)):
+        with pytest.warns(pt.PartitaWarning, match="12 x 12 numbers look like distances.*metric='precomputed'"):
+            pt.generate(given, "kmeans:2")
+        with pytest.warns(pt.PartitaWarning, match="look like distances"):
+            pt.ConsensusClustering(2).fit(given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pt.ConsensusClustering(2, metric="precomputed").fit(distances)
+        pt.generate(distances + 1, "kmeans:2")

@@ -140,3 +140,48 @@ def test_edges_drawn_anew_keep_the_number_of_neighbours():
     # Edges of a cell to itself, which are few, are left out.
     assert (after <= before).all() and after.sum() > 0.97 * before.sum()
     assert (graph.toarray() * drawn.toarray()).sum() < 0.2 * before.sum()
+
+
+@pytest.mark.parametrize("packing", [{}, {"compression": "gzip"}, {"compression": "lzf"}, {"latest": True}])
+def test_files_of_anndata_are_read_as_what_is_in_them(tmp_path, packing):
+    anndata = pytest.importorskip("anndata")
+    h5py = pytest.importorskip("h5py")
+    pandas = pytest.importorskip("pandas")
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(7)
+    groups = np.repeat(np.arange(3), 40)
+    values = rng.poisson(np.eye(3)[groups] @ rng.uniform(0, 6, (3, 15))).astype("float32")
+    path = tmp_path / "cells.h5ad"
+    for stored, sparse_x in [(values, False), (sparse.csr_matrix(values), True), (sparse.csc_matrix(values), True)]:
+        cells = anndata.AnnData(stored, obsm={"X_pca": rng.normal(size=(3, 4))[groups] * 5}, layers={"half": values / 2})
+        cells.obs_names = [f"cell-{i}" for i in range(120)]
+        cells.obs["cell_type"] = pandas.Categorical(np.array(["B", "T", "NK"])[groups])
+        gap = groups.astype(object)
+        gap[5] = None
+        cells.obs["leiden_0.5"], cells.obs["leiden_1.0"] = pandas.Categorical(groups.astype(str)), pandas.Categorical(gap)
+        cells.obs["n_counts"] = values.sum(axis=1) + rng.random(120)
+        if packing.get("latest"):
+            with h5py.File(path, "w", libver="latest") as file:
+                anndata.io.write_elem(file, "/", cells)
+        else:
+            cells.write_h5ad(path, **packing)
+        table = pt.read_table(path, truth="cell_type")
+        assert sparse.issparse(table.X) == sparse_x
+        found = table.X.toarray() if sparse_x else table.X
+        assert np.array_equal(found, values) and table.object_names == list(cells.obs_names) and table.columns == list(cells.var_names)
+        assert list(table.truth) == list(cells.obs["cell_type"])
+        assert np.array_equal(pt.read_table(path, layer="half").X, values / 2)
+        assert np.array_equal(pt.read_table(path, obsm="X_pca").X, cells.obsm["X_pca"])
+        labels = pt.read_ensemble(path, only="leiden*")
+        assert labels.names == ["leiden_0.5", "leiden_1.0"] and labels.object_names == list(cells.obs_names)
+        assert pt.metrics.adjusted_rand(pt.consensus(labels, 3).labels_, groups) == 1
+        same = pt.anndata.consensus(cells, "leiden*", 3)
+        assert np.array_equal(same.labels_, pt.consensus(labels, 3).labels_)
+    with pytest.raises(pt.InputError, match="no layer 'spliced'; there are 'half'"):
+        pt.read_table(path, layer="spliced")
+    # Before anndata 0.7 obs was one array of records.
+    with h5py.File(path, "w") as file:
+        file["X"] = values
+        file["obs"] = np.zeros(120, dtype=[("index", "S8"), ("leiden", "i4")])
+    with pytest.raises(pt.InputError, match="before 0.7.*read_h5ad"):
+        pt.read_ensemble(path)

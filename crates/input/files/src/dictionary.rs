@@ -163,10 +163,22 @@ impl Dictionary {
         self.values.len() == self.codes.len() && !self.values.is_empty()
     }
 
-    /// Whether every row has a word that no other has. Numbers are not words, but among more words, such as the code 0E0.
+    /// Whether every row has a word that no other has. Numbers are not words, but among more words; the code 0E0 is one beside a tenth.
     pub(crate) fn all_words_differ(&self) -> bool {
-        let is_number = |value: &&String| value.parse::<f64>().is_ok();
-        self.all_differ() && 2 * self.values.iter().filter(is_number).count() < self.values.len()
+        let is_code = |value: &str| {
+            value.split_once(['e', 'E']).is_some_and(|(own, power)| {
+                let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+                digits(own) && digits(power)
+            })
+        };
+        let (numbers, words): (Vec<&String>, Vec<&String>) = self
+            .values
+            .iter()
+            .partition(|value| value.parse::<f64>().is_ok());
+        let numbers = numbers.iter().filter(|value| !is_code(value)).count();
+        self.all_differ()
+            && 10 * words.len() >= self.values.len()
+            && 2 * numbers < self.values.len()
     }
 
     /// Whether every row has a whole number that no other has.
@@ -381,6 +393,7 @@ mod tests {
     #[test]
     fn names_are_words_that_differ() {
         assert!(dictionary(&["a", "b1", "-"]).all_words_differ());
+        assert!(dictionary(&["0E0", "1E51", "7E1", "3D2"]).all_words_differ());
         for values in [&["a", "a"][..], &["a", ""], &["a", "1"], &["1", "2"], &[]] {
             assert!(!dictionary(values).all_words_differ(), "{values:?}");
         }

@@ -33,6 +33,17 @@ pub(crate) enum Labels {
 }
 
 impl Labels {
+    /// Different labels, or more than there can be where a number is none.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Numbers {
+                labels,
+                not_a_label,
+            } => not_a_label.map_or(labels.len(), |_| usize::MAX),
+            Self::Texts(words) => words.values().len(),
+        }
+    }
+
     /// The first row that holds something else than the number of a cluster.
     pub(crate) fn first_wrong(&self) -> Option<usize> {
         match self {

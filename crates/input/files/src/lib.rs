@@ -6,9 +6,9 @@
 //!
 //! | function | reads or writes | time | memory besides the result |
 //! |---|---|---|---|
-//! | [`read_table`], [`load_table`] | text, spreadsheets, NPY, NPZ, MAT, Parquet, Arrow | O(n d) | text: as much again while it grows; arrays: the file |
+//! | [`read_table`], [`load_table`] | text, spreadsheets, NPY, NPZ, MAT, Parquet, Arrow, AnnData | O(n d) | text: as much again while it grows; arrays: the file |
 //! | [`write_table`] | text, NPY, NPZ, Parquet | O(n d) | Parquet: the packed file |
-//! | [`read_ensemble`], [`load_ensemble`] | text, NPY, NPZ, MAT, Parquet, Arrow | O(n M) | 2 to 5 bytes a label |
+//! | [`read_ensemble`], [`load_ensemble`] | text, NPY, NPZ, MAT, Parquet, Arrow, `obs` of AnnData | O(n M) | 2 to 5 bytes a label |
 //! | [`LabelGroups`], [`TableGroups`] | Parquet, Arrow (labels: NPY too), group by group | O(n M) a pass | one group |
 //! | [`Manifest`], [`ManifestRows`] | many such files as parts of one ensemble | O(n M) once | one group |
 //! | [`write_ensemble`] | text, NPZ, Parquet | O(n M) | Parquet: the packed file |
@@ -18,16 +18,16 @@
 //! | [`read_runs`] | runs to be aligned: labels, shares, ADMIXTURE and STRUCTURE | O(n K) | the text |
 //! | [`read_soft`], [`write_soft`] | a table of probabilities | O(n K) | none |
 //! | [`read_edges`] | the edges of a graph: text, Parquet, Arrow | O(m log n) | 60 bytes an edge |
-//! | [`read_sparse_table`], [`write_sparse_table`] | sparse tables in SciPy's NPZ, of any layout; Matrix Market | O(stored) | as much again |
+//! | [`read_sparse_table`], [`write_sparse_table`] | sparse tables in SciPy's NPZ, of any layout; Matrix Market; AnnData | O(stored) | as much again |
 //! | [`read_sparse_npz`], [`write_sparse_npz`] | sparse counts in SciPy's NPZ | O(stored) | one array |
 //! | [`catalogue`], [`verify`] | the data sets that Partita is measured on | O(size) | 64 KiB |
 //! | [`write_whole`] | anything, beside its target and then renamed | O(size) | 64 KiB |
 //!
 //! [`ReadOptions`] say which columns are what, which words are missing values and how text is laid out, for all of these
 //! alike; `load_…` also gives [`Roles`]: what every column was taken for and why. Text is CSV, TSV or any other delimited text, packed
-//! where the name ends in `.gz`; formats go by the ending of the name. The features `parquet` and `arrow` are on by
-//! default; without them those endings are not known, nor spreadsheets without `sheets`. Deliberately absent: MATLAB 7.3 and AnnData
-//! (HDF5), nested columns, writing MAT and Arrow.
+//! where the name ends in `.gz`; formats go by the ending of the name. The features `parquet`, `arrow`, `sheets` and
+//! `h5ad` are on by default; without them those endings are not known. Deliberately absent: other HDF5 (MATLAB 7.3, loom), nested columns,
+//! writing MAT, Arrow and AnnData.
 //!
 //! ```
 //! use partita_files::{ReadOptions, read_ensemble, read_table, write_ensemble};
@@ -107,7 +107,9 @@ pub use meaning::manifest::{MANIFEST_VERSION, Manifest, ManifestBase, ManifestFi
 pub use meaning::manifest_rows::ManifestRows;
 pub use meaning::read_options::{Encode, Impute, ReadOptions, Truth};
 pub use meaning::roles::{ColumnRole, Reason, Role, Roles};
-pub use meaning::run_folder::{LoggedFit, ObjectsBeside, listed_runs, logged_fits, objects_beside};
+pub use meaning::run_folder::{
+    ListedObjects, LoggedFit, listed_objects, listed_runs, logged_fits, objects_beside,
+};
 pub use meaning::run_tables::{RunMemberships, RunTable, RunTables, read_runs};
 pub use meaning::soft::{read_soft, write_soft};
 pub use meaning::sparse_table::{

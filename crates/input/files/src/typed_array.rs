@@ -147,7 +147,7 @@ pub(crate) struct TypedArray {
 
 impl TypedArray {
     /// One column.
-    #[cfg(any(feature = "parquet", feature = "arrow", test))]
+    #[cfg(any(feature = "parquet", feature = "arrow", feature = "h5ad", test))]
     pub(crate) fn column(values: Values, rows: usize, present: Option<Vec<bool>>) -> Self {
         Self {
             values,

@@ -134,7 +134,8 @@ fn is_last_word(column: &str, words: &[&str]) -> bool {
 
 /// Whether a column is called as weights of objects are; a `weight` alone is mostly that of a body.
 pub(crate) fn weighs_objects(column: &str) -> bool {
-    is_one_of(WEIGHTS, column) && !is_one_of(&WEIGHTS[..1], column)
+    let column = column.trim().replace([' ', '-', '.'], "_");
+    is_one_of(WEIGHTS, &column) && !is_one_of(&WEIGHTS[..1], &column)
 }
 
 /// Whether a column holds the classes more often than not, if they are words.

@@ -178,7 +178,9 @@ pub enum GenerateError {
     },
     /// Too small a table.
     #[error(
-        "a table of {rows} rows and {columns} columns cannot be clustered; it needs at least 2 rows and 1 column"
+        "a table of {} and {} cannot be clustered; it needs at least 2 rows and 1 column",
+        counted(*rows, "row"),
+        counted(*columns, "column")
     )]
     TooSmall {
         /// Rows of the table.
@@ -308,4 +310,9 @@ pub enum GenerateError {
     /// The base clusterings make no ensemble.
     #[error(transparent)]
     Ensemble(#[from] EnsembleError),
+}
+
+/// Such as `1 row` and `2 rows`.
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

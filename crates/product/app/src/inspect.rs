@@ -111,10 +111,13 @@ fn taken_as(
     observer: &dyn Observer,
 ) -> Result<Value, AppError> {
     Ok(match kind {
-        TakenAs::Table if files::is_sparse_table(file) => sparse_facts(&files::read_sparse_table(
-            file,
-            &options.clone().within(default_budget()),
-        )?),
+        TakenAs::Table if files::is_sparse_table(file, options) => {
+            let options = options.clone().within(default_budget());
+            let table = files::read_sparse_table(file, &options)?;
+            let roles = table.roles();
+            say_roles(file, &roles, observer);
+            with_columns(sparse_facts(&table), file, &options, &roles)
+        }
         TakenAs::Table => {
             let (table, roles) = match described(file, options, observer) {
                 Ok(described) => described,

@@ -283,6 +283,8 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "ENSEMBLE", requires = "model")]
     pub(crate) held_out: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    #[command(flatten)]
     pub(crate) out: OutputArgs,
 }
 

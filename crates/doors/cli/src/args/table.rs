@@ -64,6 +64,12 @@ pub(crate) struct FileArgs {
     /// The sheet to read of a spreadsheet (XLSX, XLS, ODS). [default: the first]
     #[arg(long, value_name = "NAME")]
     pub(crate) sheet: Option<String>,
+    /// The layer of an AnnData that is the table (H5AD). [default: X]
+    #[arg(long, value_name = "NAME", conflicts_with = "obsm")]
+    pub(crate) layer: Option<String>,
+    /// The array in obsm of an AnnData that is the table, such as X_pca (H5AD). [default: X]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) obsm: Option<String>,
     /// The format of what comes or goes through -: of standard input, and of labels on standard output, each where it can
     /// be that. [default: input: what its first bytes say, else CSV; output: CSV]
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -80,6 +86,7 @@ pub(crate) enum StreamFormat {
     Npy,
     Npz,
     Mat,
+    H5ad,
     Json,
 }
 
@@ -262,6 +269,8 @@ impl FileArgs {
         (options.missing, options.delimiter) = (self.missing.clone(), self.delimiter);
         options.transpose = self.transpose;
         options.sheet.clone_from(&self.sheet);
+        options.layer.clone_from(&self.layer);
+        options.obsm.clone_from(&self.obsm);
         options.header = match (self.header, self.no_header) {
             (true, _) => Header::Yes,
             (_, true) => Header::No,

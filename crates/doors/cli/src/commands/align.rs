@@ -44,11 +44,11 @@ pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
         print_json(&found.to_json())?;
     } else {
         print(&format!("{}\n", found.sentence()))?;
-        say(&format!(
-            "{} runs in common columns are in {}",
-            found.runs.len(),
-            args.output.display()
-        ));
+        let runs = match found.runs.len() {
+            1 => "1 run in common columns is".to_owned(),
+            runs => format!("{runs} runs in common columns are"),
+        };
+        say(&format!("{runs} in {}", args.output.display()));
     }
     unless_interrupted(|| "everything is written".into())
 }

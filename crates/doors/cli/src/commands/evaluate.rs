@@ -14,11 +14,14 @@ use partita_distributed::Stage;
 
 use super::parts::next;
 use crate::args::EvaluateArgs;
+use crate::compute::start_threads;
 use crate::failure::Failure;
 use crate::output::{self, check_outputs, say};
 use crate::terminal::Terminal;
 
 pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
+    start_threads(&args.machine.threads)?;
+    args.machine.budget();
     if let (Some(model), Some(rows)) = (&args.model, &args.held_out) {
         return perplexity(args, model, rows);
     }

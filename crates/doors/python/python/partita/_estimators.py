@@ -14,7 +14,7 @@ from partita._consensus import one_method, request_of, run_consensus
 from partita._ensemble import Ensemble
 from partita._errors import InputError
 from partita._generate import recipe_json
-from partita._given import check_distances, check_labels, check_table
+from partita._given import check_distances, check_labels, check_table, warn_of_distances
 from partita._model import Model
 from partita._result import ConsensusResult
 from partita._run import Run
@@ -206,6 +206,8 @@ class ConsensusClustering(_Consensus):
         columns = [f"x{at}" for at in range(values.shape[1])] if names is None else [str(name) for name in names]
         if self.metric == "precomputed" and reset:
             check_distances(values)
+        elif reset and not hasattr(values, "tocsr"):
+            warn_of_distances(values)
         if hasattr(values, "tocsr"):
             return table_of(values, columns)
         values, means, gaps = filled(values, columns, None if reset else self._means, draws=reset)

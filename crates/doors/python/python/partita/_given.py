@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from partita._errors import InputError
+from partita._errors import InputError, PartitaWarning
 
 _LABELS = "give an array, a frame, a dict or a list of base clusterings"
 _TABLE = "give an array, a frame or a sparse matrix of numbers"
@@ -37,6 +38,16 @@ def check_distances(values: Any) -> None:
         raise InputError("metric='precomputed' takes distances, which are not below 0 and have no gaps")
     if np.abs(np.diagonal(values)).max() > 1e-6 or not np.allclose(values, values.T, rtol=1e-6, atol=0):
         raise InputError("metric='precomputed' takes distances: symmetric, with 0 on the diagonal; of similarities s give 1 - s")
+
+
+def warn_of_distances(values: Any) -> None:
+    """Warns where an array of features looks like distances of all pairs of objects."""
+    n, d = values.shape
+    if n != d or n < 4 or values.dtype.kind not in "iuf" or (np.diagonal(values) != 0).any():
+        return
+    if (values >= 0).all() and values.any() and np.allclose(values, values.T, rtol=1e-6, atol=0):
+        what = f"the {n} x {n} numbers look like distances of all pairs of objects and are taken for features"
+        warnings.warn(f"{what}; ConsensusClustering(metric='precomputed') takes them as distances", PartitaWarning, stacklevel=4)
 
 
 def is_clustering(data: Any) -> bool:

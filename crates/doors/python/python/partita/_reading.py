@@ -79,8 +79,8 @@ def read_ensemble(
     Parameters
     ----------
     path, *more : path
-        CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT; one row an object, one column a base clustering. Objects of several files are
-        matched by their names, else by place; labels of objects that a file lacks are missing.
+        CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT; one row an object, one column a base clustering. Of H5AD the columns of ``obs``.
+        Objects of several files are matched by their names, else by place; labels of objects that a file lacks are missing.
     truth : str or False, optional
         The column with the true classes, by name or position from 1; one called label or truth if not given; ``False`` for none.
     id : str, optional
@@ -193,6 +193,8 @@ def read_table(
     all_rows: bool = False,
     transpose: bool = False,
     sheet: str | None = None,
+    layer: str | None = None,
+    obsm: str | None = None,
     encode: str | None = None,
     impute: str | None = None,
     max_categories: int | None = 50,
@@ -206,9 +208,11 @@ def read_table(
     Parameters
     ----------
     path : path
-        CSV, TSV, NPY, NPZ, Parquet or Arrow, or a sparse matrix of SciPy.
+        CSV, TSV, NPY, NPZ, Parquet, Arrow or H5AD, or a sparse matrix of SciPy.
     truth, id, missing, skip, only, header, delimiter, encoding, decimal, all_rows, transpose, sheet
-        As for :func:`read_ensemble`.
+        As for :func:`read_ensemble`. The truth of an H5AD may be any column of its ``obs``.
+    layer, obsm : str, optional
+        The layer, or the array in ``obsm`` such as ``"X_pca"``, of an H5AD that is the table; its ``X`` if not given.
     encode : {"one-hot", "ordinal", "none"}, optional
         What columns that hold words become; ``"none"`` refuses them. If not given, those of a text become columns of zeros and ones.
     impute : {"mean", "none"}, optional
@@ -246,6 +250,8 @@ def read_table(
         all_rows=all_rows,
         transpose=transpose,
         sheet=sheet,
+        layer=layer,
+        obsm=obsm,
         **more,
     )
     seed, run = seed_of(random_state), Run(None, max_memory)

@@ -15,7 +15,7 @@ import numpy as np
 
 from partita import _partita
 from partita._errors import InputError
-from partita._given import check_labels, check_table, is_clustering, labels_by_name
+from partita._given import check_labels, check_table, is_clustering, labels_by_name, warn_of_distances
 from partita._partita import NativeTable
 from partita._run import Run, json_of, say
 
@@ -470,6 +470,7 @@ def table_of(
         values = np.column_stack([values[name] for name in columns])
     if values.ndim != 2 or 0 in values.shape:
         raise InputError(f"a table has the shape (objects, features), not {values.shape}")
+    warn_of_distances(values)
     if values.dtype.kind in "OUS":
         values = _numbers(values, columns)
     elif values.dtype.kind not in "iufb":

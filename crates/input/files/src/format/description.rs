@@ -21,11 +21,17 @@ pub(crate) struct OpenOptions {
     /// Whether rows are columns and columns are rows.
     pub(crate) transpose: bool,
     /// The sheet of a spreadsheet; the first if absent.
-    #[cfg_attr(
-        not(feature = "sheets"),
-        expect(dead_code, reason = "no other format has sheets")
-    )]
     pub(crate) sheet: Option<String>,
+    /// The layer that is read in place of the matrix of an AnnData.
+    pub(crate) layer: Option<String>,
+    /// The array of `obsm` that is read in place of the matrix of an AnnData.
+    pub(crate) obsm: Option<String>,
+    /// The columns that stand beside a matrix are wanted, in place of the matrix.
+    #[cfg_attr(
+        not(feature = "h5ad"),
+        expect(dead_code, reason = "no other format has both")
+    )]
+    pub(crate) labels: bool,
     /// The words that stand for a missing value.
     pub(crate) missing: MissingWords,
     /// The encoding of a text; found out if absent.

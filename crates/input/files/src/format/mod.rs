@@ -9,9 +9,18 @@ pub(crate) mod cluster_table;
 mod csv;
 pub(crate) mod description;
 mod folder;
-#[cfg(any(feature = "arrow", feature = "parquet", feature = "sheets"))]
+#[cfg(any(
+    feature = "arrow",
+    feature = "parquet",
+    feature = "sheets",
+    feature = "h5ad"
+))]
 mod foreign;
+#[cfg(feature = "h5ad")]
+mod h5ad;
 mod json;
+#[cfg(feature = "h5ad")]
+mod lzf;
 mod mat;
 pub(crate) mod matrix_market;
 mod npy;
@@ -41,6 +50,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use description::{Format, OpenOptions, Writes};
+use partita_core::option;
 use reader::Reader;
 
 use crate::disk::metadata;
@@ -62,6 +72,8 @@ pub(crate) static FORMATS: &[Format] = &[
     json::FORMAT,
     #[cfg(feature = "sheets")]
     sheet::FORMAT,
+    #[cfg(feature = "h5ad")]
+    h5ad::FORMAT,
 ];
 
 /// The files that a path stands for: itself, or those of a folder that are read as one table, in the order of their names.
@@ -190,6 +202,7 @@ pub(crate) fn open_reader(
     }
     let format = of(formats, path)?;
     check_magic(formats, path, format)?;
+    check_parts(path, format, options)?;
     let reader = (format.open)(path, options)?;
     if options.transpose && reader.items().typed {
         transposed::open(reader)
@@ -201,6 +214,25 @@ pub(crate) fn open_reader(
 /// Whether this format has files that begin as those of another do: spreadsheets are archives too.
 fn shared_beginning(start: &[u8], format: &Format) -> bool {
     start.starts_with(b"PK") && format.endings.contains(&".xlsx")
+}
+
+/// Refuses the name of a sheet, a layer or an array in a file that has none of these.
+fn check_parts(path: &Path, format: &Format, options: &OpenOptions) -> Result<()> {
+    let parts = [
+        ("sheet", &options.sheet, ".xlsx"),
+        ("layer", &options.layer, ".h5ad"),
+        ("obsm", &options.obsm, ".h5ad"),
+    ];
+    match parts
+        .iter()
+        .find(|(_, name, ending)| name.is_some() && !format.endings.contains(ending))
+    {
+        Some((flag, _, ending)) => {
+            let reason = format!("{} is of {ending} files; leave it out", option(flag));
+            Err(FileError::damaged(path, reason))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Refuses a file that says with its first bytes that it is of another format than its name says.

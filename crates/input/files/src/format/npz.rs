@@ -98,11 +98,6 @@ impl Npz {
         read(&mut BufReader::with_capacity(1 << 16, member), size).map(Some)
     }
 
-    /// An array of any dimensions as one column, in the order of the file.
-    pub(crate) fn flat(&self, item: usize, limit: &Limit) -> Result<TypedArray> {
-        self.array(item, true, limit)
-    }
-
     /// Type and shape of an array, checked against the size of its member.
     fn claim(&self, item: usize, flat: bool) -> Result<(ArrayClaim, u64)> {
         let (name, what) = (
@@ -150,6 +145,10 @@ impl Reader for Npz {
 
     fn read_one(&self, _group: usize, item: usize, _form: Form, limit: &Limit) -> Result<Column> {
         self.array(item, false, limit).map(Column::Array)
+    }
+
+    fn flat(&self, item: usize, limit: &Limit) -> Result<Column> {
+        self.array(item, true, limit).map(Column::Array)
     }
 
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {

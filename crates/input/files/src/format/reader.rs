@@ -9,6 +9,10 @@ use crate::error::{FileError, Result};
 use crate::typed_array::{ArrayClaim, TypedArray};
 use crate::words::MissingCounts;
 
+/// What the names of columns and of objects are called among arrays.
+pub(crate) const COLUMNS: &str = "columns";
+pub(crate) const OBJECTS: &str = "objects";
+
 /// What the named items of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
@@ -316,6 +320,14 @@ pub(crate) trait Reader: Send + Sync {
             .iter()
             .map(|&(item, form)| self.read_one(group, item, form, limit))
             .collect()
+    }
+
+    /// An array of any dimensions as one column, in the order of the file.
+    ///
+    /// # Errors
+    /// As [`read_one`](Self::read_one).
+    fn flat(&self, item: usize, limit: &Limit) -> Result<Column> {
+        self.read_one(0, item, Form::NUMBERS, limit)
     }
 
     /// What only reading to the end has shown, beside the [remarks](Items::remarks) made before.

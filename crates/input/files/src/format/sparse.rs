@@ -31,7 +31,7 @@ pub struct SparseCounts<'a> {
 
 const FORMAT: &str = "format";
 /// The member that names the layout: an array of no dimension.
-const FORMAT_MEMBER: &str = "format.npy";
+pub(super) const FORMAT_MEMBER: &str = "format.npy";
 const OURS: [&str; 5] = [FORMAT, "shape", "indptr", "indices", "data"];
 
 /// Writes a sparse matrix that `scipy.sparse.load_npz` reads (unsigned values of two bytes). The same matrix gives the

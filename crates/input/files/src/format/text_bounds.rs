@@ -150,7 +150,8 @@ pub(super) fn units(rows: &[ByteRecord], missing: &MissingWords) -> usize {
     let most = MOST_UNITS.min(rows.len().saturating_sub(2));
     let fits = |&count: &usize| {
         let (above, below) = rows.split_at(count);
-        let width = rows.iter().map(ByteRecord::len).min().unwrap_or(0);
+        // Notes below the table are short.
+        let width = above.iter().map(ByteRecord::len).min().unwrap_or(0);
         let columns = (0..width).filter(|&column| is_numeric(below, column, missing));
         let columns: Vec<usize> = columns.collect();
         above.iter().all(|row| {

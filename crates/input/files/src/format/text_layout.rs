@@ -124,7 +124,10 @@ pub(super) fn blanks_align(start: &[u8]) -> bool {
         return false;
     };
     let wanted = fields(rest[0]);
+    let tabs = |line: &[u8]| count(line, b'\t');
+    let by_tabs = tabs(first) > 0 && rest.iter().all(|line| tabs(line) == tabs(first));
     wanted > 1
+        && !by_tabs
         && (wanted - 1..=wanted).contains(&fields(first))
         && rest.iter().all(|line| fields(line) == wanted)
         && rest.iter().all(has_number)
@@ -278,11 +281,16 @@ pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> Fir
             .all(|(text, at)| *text == at.to_string())
     };
     let in_turn = |texts: &[String]| {
-        let whole: Vec<i64> = texts.iter().map_while(|text| text.parse().ok()).collect();
-        let step = whole.get(1).map_or(0, |second| second - whole[0]);
-        whole.len() == texts.len()
-            && step != 0
-            && whole.windows(2).all(|two| two[1] - two[0] == step)
+        let values: Vec<f64> = texts.iter().map_while(|text| text.parse().ok()).collect();
+        let step = values.get(1).map_or(0.0, |second| second - values[0]);
+        // Two decimals are always in turn.
+        let enough = values.len() > 2 || values.iter().all(|value| value.fract() == 0.0);
+        values.len() == texts.len()
+            && step != 0.0
+            && enough
+            && values
+                .windows(2)
+                .all(|two| (two[1] - two[0] - step).abs() <= 1e-9 * step.abs())
     };
     let is_word = |text: &&String| text.parse::<f64>().is_err();
     let words = texts.iter().take_while(is_word).count();
@@ -294,10 +302,14 @@ pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> Fir
         .collect();
     let below = second.filter(|row| row.len() == first.len());
     let falls = |row: &ByteRecord| !rise(row.iter().skip(words).filter_map(number).collect());
-    let scale = own.len() >= FEWEST_NUMBERED
-        && own.len() + words == texts.len()
-        && rise(own)
-        && below.is_some_and(falls);
+    // Such as `taxon` above `t1`: names are numbered, and this is none of them.
+    let has_digit = |field: &[u8]| field.iter().any(u8::is_ascii_digit);
+    let is_other = |row: &ByteRecord| {
+        let [above, under] = [&first[0], &row[0]];
+        !has_digit(above) && has_digit(under) && number(under).is_none()
+    };
+    let enough = own.len() >= FEWEST_NUMBERED || own.len() > 2 && below.is_some_and(is_other);
+    let scale = enough && own.len() + words == texts.len() && rise(own) && below.is_some_and(falls);
     let names_steps = words == 0 && scale && (in_turn(&texts) || texts.len() >= MANY_NUMBERED);
     match texts.split_first() {
         Some((first, _)) if names_steps && !counted(&texts, 0) => FirstLine {
@@ -371,6 +383,7 @@ mod tests {
             "0,1,2,3,4",
             "Unnamed: 0,1",
             "file,301.1,302.2,303.4,310,311.5",
+            "wave,400.5,410.5,420.5",
         ] {
             assert!(is_header(header), "{header}");
         }
@@ -386,6 +399,11 @@ mod tests {
         ] {
             assert!(!is_header(values), "{values}");
         }
+        let [doses, name] = [["taxon", "10", "20", "40"], ["t1", "10", "20", "40"]];
+        let below = ByteRecord::from(vec!["t2", "3", "2", "7"]);
+        let is_header =
+            |line: [&str; 4]| first_line(&ByteRecord::from(line.to_vec()), Some(&below)).is_header;
+        assert!(is_header(doses) && !is_header(name));
         assert!(
             first_line(&ByteRecord::from(vec!["0", "1"]), None)
                 .remark

@@ -283,10 +283,17 @@ impl TextReader {
             self.header = Some(names);
             if !self.all_rows && !options.transpose {
                 let rows: Vec<ByteRecord> = self.ahead.iter().map(|(row, _)| row.clone()).collect();
-                self.leave_out(
-                    units(&rows, &options.missing),
-                    "units or other words below the header",
-                );
+                // A row that is called like a column is an object of a table of pairs.
+                let own = rows.first().and_then(|row| row.get(0));
+                let own = own.map(|own| String::from_utf8_lossy(own.trim_ascii()));
+                let mut names = self.header.iter().flatten().skip(1);
+                let of_pairs = names.any(|name| own.as_deref() == Some(name.trim()));
+                if !of_pairs {
+                    self.leave_out(
+                        units(&rows, &options.missing),
+                        "units or other words below the header",
+                    );
+                }
                 let sums = self.ahead.front().filter(|(row, _)| is_sum(row));
                 let count = usize::from(sums.is_some() && self.ahead.len() > 2);
                 self.leave_out(count, "sums above the rows");

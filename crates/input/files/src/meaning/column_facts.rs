@@ -40,7 +40,11 @@ pub struct ColumnFacts {
 /// # Errors
 /// [`FileError`] for what cannot be read.
 pub fn column_names(path: &Path, options: &ReadOptions) -> Result<Vec<String>, FileError> {
-    let reader = format::open_reader(FORMATS, path, &options.open_options())?;
+    let open_options = OpenOptions {
+        labels: true,
+        ..options.open_options()
+    };
+    let reader = format::open_reader(FORMATS, path, &open_options)?;
     Ok(reader.names().to_vec())
 }
 
@@ -58,12 +62,15 @@ pub fn column_facts(
 ) -> Result<Vec<ColumnFacts>, FileError> {
     let open_options = OpenOptions {
         any_width: true,
+        labels: true,
+        layer: None,
+        obsm: None,
         ..options.open_options()
     };
     let reader = format::open_reader(FORMATS, path, &open_options)?;
     let mut columns = roles.columns.clone();
-    if columns.is_empty() {
-        // The file was refused.
+    if columns.is_empty() || !roles.arrays.is_empty() {
+        // The file was refused, or is a matrix beside columns.
         columns = assign(path, reader.names(), &Rules::new(options, CLASSES))?;
     }
     if reader.items().layout != Layout::Columns || reader.names().len() != columns.len() {
@@ -73,7 +80,12 @@ pub fn column_facts(
     let missing = options.missing_words();
     let facts = |mut words: Dictionary, column: &ColumnRole| {
         words.drop_words(&missing);
-        let (taken_as, change) = taken(column);
+        let (taken_as, change) = if roles.arrays.is_empty() {
+            taken(column)
+        } else {
+            let change = option("truth").naming(&shown(&column.name)).to_string();
+            ("beside the matrix".to_owned(), change)
+        };
         ColumnFacts {
             name: column.name.clone(),
             values: kind(&column.name, &words, options),

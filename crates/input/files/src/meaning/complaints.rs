@@ -4,7 +4,7 @@ use partita_core::option;
 
 use super::frame::Frame;
 use super::read_options::ReadOptions;
-use super::roles::grouped;
+use super::role_notes::grouped;
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, shown};
 use crate::words::MissingCounts;

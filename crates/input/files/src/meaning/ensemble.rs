@@ -15,7 +15,7 @@ use super::{soft_columns, stored_ensemble};
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, Result, Row, WrongValue, shown};
 use crate::format::description::{Format, OpenOptions, Writes};
-use crate::format::reader::{Column, Form, Limit, Reader};
+use crate::format::reader::{Column, Form, Layout, Limit, Reader};
 use crate::format::writer::{Contents, Data};
 use crate::format::{self, FORMATS, Header};
 use crate::words::{CLASSES, MissingWords, add_counts, is_reserved, weighs_objects};
@@ -138,6 +138,7 @@ pub(crate) fn open_reader(
 ) -> Result<Box<dyn Reader>> {
     // Objects without labels are objects.
     let open = OpenOptions {
+        labels: true,
         keep_blank: true,
         ..options.open_options()
     };
@@ -189,11 +190,10 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble> {
             &path,
             cells.saturating_mul(2).saturating_add(frame.transient()),
         )?;
-        let items = items(frame);
-        (
-            EncodedItems::read(frame, items, &limit, |found| found)?,
-            limit,
-        )
+        let found = EncodedItems::read(frame, items(frame), &limit, |found| found)?;
+        let many = typed_columns_of_many_values(frame, &found, &limit)?;
+        leave_out_many(frame, &many);
+        (found, limit)
     } else {
         let limit = limit(options.budget, frame.names.len() as u64 * 5);
         let read = frame.read_text(|_, _| Form::Labels, &options.data, &limit)?;
@@ -205,6 +205,7 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble> {
         let truth = truth.map(|(truth, name)| LabelColumn { name, ..truth });
         beside = Some((read.object_names, truth));
         let many = columns_of_many_values(frame, &read.data, &read.columns);
+        let many = leave_out_many(frame, &many);
         let columns = read.data.into_iter().zip(read.columns);
         let (data, columns): (Vec<usize>, Vec<Column>) = columns
             .filter(|(at, _)| many.binary_search(at).is_err())
@@ -246,8 +247,8 @@ fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble> {
     finish(frame, ensemble, object_names, truth)
 }
 
-/// Leaves out the columns with more different values than clusters are expected, beside others; gives their positions.
-fn columns_of_many_values(frame: &mut Frame, data: &[usize], columns: &[Column]) -> Vec<usize> {
+/// The columns with more different values than clusters are expected, which nobody asked for.
+fn columns_of_many_values(frame: &Frame, data: &[usize], columns: &[Column]) -> Vec<usize> {
     let is_many = |(at, column): &(&usize, &Column)| {
         let Column::Labels(words) = column else {
             return false;
@@ -255,16 +256,43 @@ fn columns_of_many_values(frame: &mut Frame, data: &[usize], columns: &[Column])
         has_many_values(words.values().len(), words.codes().len())
             && frame.roles.columns[**at].reason != Reason::Asked
     };
-    let many: Vec<usize> = data
-        .iter()
-        .zip(columns)
-        .filter(is_many)
-        .map(|(&at, _)| at)
-        .collect();
-    if many.len() == data.len() {
+    let columns = data.iter().zip(columns).filter(is_many);
+    columns.map(|(&at, _)| at).collect()
+}
+
+/// As [`columns_of_many_values`], of columns that have types.
+fn typed_columns_of_many_values(
+    frame: &Frame,
+    found: &EncodedItems,
+    limit: &Limit,
+) -> Result<Vec<usize>> {
+    let mut many = Vec::new();
+    if frame.reader.items().layout == Layout::Arrays {
+        return Ok(many);
+    }
+    let rows = frame.rows().unwrap_or(0) as usize;
+    for at in frame.roles.data() {
+        let groups = found.of(frame.place(at)).iter();
+        let most = groups.fold(0, |sum: usize, own| {
+            sum.saturating_add(own.labels[0].count())
+        });
+        if frame.roles.columns[at].reason == Reason::Asked || !has_many_values(most, rows) {
+            continue;
+        }
+        let values = frame.reader.read_whole(at, Form::Labels, limit)?;
+        if has_many_values(values.into_dictionary().values().len(), rows) {
+            many.push(at);
+        }
+    }
+    Ok(many)
+}
+
+/// Leaves out these columns, beside others; gives their positions.
+fn leave_out_many(frame: &mut Frame, many: &[usize]) -> Vec<usize> {
+    if many.len() == frame.roles.data().len() {
         return Vec::new();
     }
-    for &at in &many {
+    for &at in many {
         let column = &mut frame.roles.columns[at];
         column.role = Role::Skipped;
         column.reason = if weighs_objects(&column.name) {
@@ -273,7 +301,7 @@ fn columns_of_many_values(frame: &mut Frame, data: &[usize], columns: &[Column])
             Reason::Clusters
         };
     }
-    many
+    many.to_vec()
 }
 
 /// Refuses a first line whose every word occurs in the column that it should name.

@@ -11,15 +11,13 @@ use super::read_options::ReadOptions;
 use super::roles::{self, ColumnRole, Reason, Role, Roles, Rules};
 use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Result, Row, WrongValue};
-use crate::format::reader::{Column, Extent, Form, Layout, Limit, Reader, first_of};
+use crate::format::reader::{
+    COLUMNS, Column, Extent, Form, Layout, Limit, OBJECTS, Reader, first_of,
+};
 use crate::number::Short;
 use crate::typed_array::{Scalar, TypedArray};
 use crate::value_kind::ValueKind;
 use crate::words::{CLASS_ARRAYS, MissingCounts, MissingWords, add_counts, is_id, names_objects};
-
-/// What the names of columns and of objects are called in an archive.
-pub(crate) const COLUMNS: &str = "columns";
-pub(crate) const OBJECTS: &str = "objects";
 
 /// What to look for among the arrays of a file.
 pub(crate) struct Wanted<'a> {
@@ -189,8 +187,15 @@ impl Frame {
         let names = reader.names().to_vec();
         roles::distinct(reader.path(), &names)?;
         let mut found = roles::assign(reader.path(), &names, rules)?;
+        let skip = roles::find_all(reader.path(), &names, rules.skip)?;
         for item in index_columns(&*reader)? {
-            if found[item].role != Role::Data {
+            let is_free = match found[item].reason {
+                Reason::Rest => found[item].role == Role::Data,
+                // Names go with the only columns that are data.
+                Reason::Asked => found[item].role == Role::Skipped && !skip.contains(&item),
+                _ => false,
+            };
+            if !is_free {
                 continue;
             }
             // An index of numbers is mostly that of the rows.

@@ -11,7 +11,7 @@ use super::rules::Facts;
 use super::stored_ensemble;
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, Result};
-use crate::format::description::Format;
+use crate::format::description::{Format, OpenOptions};
 use crate::format::reader::{Column, Form, Layout, Limit, Reader, first_of};
 use crate::format::{self, FORMATS, Header};
 use crate::words::{BESIDE_LABELS, CLASS_ARRAYS, CLASSES, is_id};
@@ -43,7 +43,11 @@ pub(crate) fn load(
     path: &Path,
     options: &ReadOptions,
 ) -> Result<(Labels, Roles)> {
-    let reader = format::open_reader(formats, path, &options.open_options())?;
+    let open_options = OpenOptions {
+        labels: true,
+        ..options.open_options()
+    };
+    let reader = format::open_reader(formats, path, &open_options)?;
     let limit = Limit {
         bytes_per_row: 4,
         what: "the labels",

@@ -21,6 +21,7 @@ mod marks;
 mod numbers;
 pub(crate) mod read_options;
 mod reading;
+mod role_notes;
 pub(crate) mod roles;
 mod rules;
 pub(crate) mod run_folder;

@@ -148,6 +148,12 @@ pub struct ReadOptions {
     /// The sheet of a spreadsheet; the first if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sheet: Option<String>,
+    /// The layer of an AnnData that is the table, in place of its matrix `X`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layer: Option<String>,
+    /// The array in `obsm` of an AnnData that is the table, in place of its matrix `X`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub obsm: Option<String>,
     /// All columns of an ensemble are shares of objects in clusters: those called `name.p0`, `name.p1`, … of the soft base
     /// clustering `name`, others of one called like the file. Without it columns are shares if their names and values say so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -214,6 +220,8 @@ impl Default for ReadOptions {
             all_rows: false,
             transpose: false,
             sheet: None,
+            layer: None,
+            obsm: None,
             soft_bases: false,
             most_shares: MOST_SHARES,
             harden: false,
@@ -255,6 +263,9 @@ impl ReadOptions {
             delimiter: self.delimiter,
             transpose: self.transpose,
             sheet: self.sheet.clone(),
+            layer: self.layer.clone(),
+            obsm: self.obsm.clone(),
+            labels: false,
             missing: self.missing_words(),
             encoding: self.encoding.clone(),
             all_rows: self.all_rows,

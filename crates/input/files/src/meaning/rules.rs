@@ -9,7 +9,8 @@ use partita_core::{BaseClustering, option};
 
 use super::label_column::LabelColumn;
 use super::read_options::{ReadOptions, Truth};
-use super::roles::{Role, Roles, grouped};
+use super::role_notes::grouped;
+use super::roles::{Role, Roles};
 use crate::error::{FileError, Result, shown};
 use crate::value_kind::ValueKind;
 use crate::words;

@@ -9,11 +9,13 @@ use crate::error::{FileError, Result};
 use crate::format::ancestry::{repeat, stem};
 use crate::open_file::lower_name;
 
-/// Names and populations of the objects of runs, from a file beside them.
+/// Names and populations of objects, as a file lists them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectsBeside {
+pub struct ListedObjects {
     /// The file.
     pub file: PathBuf,
+    /// How many there are.
+    pub objects: usize,
     /// What the objects are called.
     pub names: Option<Vec<String>>,
     /// Their populations.
@@ -78,56 +80,65 @@ pub fn listed_runs(path: &Path) -> Result<Option<Vec<PathBuf>>, FileError> {
     }
 }
 
-/// The names and populations of so many objects in a file beside a run: `.ind2pop`, `.popfile` (a population a line), `.ind` of EIGENSOFT,
-/// `.fam` of PLINK, called like the run, or the only one of its kind.
-pub fn objects_beside(run: &Path, objects: usize) -> Option<ObjectsBeside> {
+/// How the names of files end that list objects, a line each, and which of its words are names and populations: `.ind2pop`, `.popfile`,
+/// `.ind` of EIGENSOFT, `.fam` of PLINK.
+const LISTS: [(&str, Option<usize>, usize); 4] = [
+    (".ind2pop", None, 0),
+    (".popfile", None, 0),
+    (".ind", Some(0), 2),
+    (".fam", Some(1), 0),
+];
+
+/// The names and populations of so many objects in a file beside a run that [`listed_objects`] reads, called like the run, or the only one
+/// of its kind.
+pub fn objects_beside(run: &Path, objects: usize) -> Option<ListedObjects> {
     let files = files_beside(run);
-    [".ind2pop", ".popfile", ".ind", ".fam"]
-        .iter()
-        .find_map(|ending| {
-            let of_kind = || {
-                files
-                    .iter()
-                    .filter(|file| lower_name(file).ends_with(ending))
-            };
-            // `panel.3.Q` belongs to `panel.fam`.
-            let named = of_kind().find(|file| {
-                let (own, name) = (stem(file), stem(run));
-                name.strip_prefix(&own)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '_']))
-            });
-            let file = match named {
-                Some(file) => file,
-                None if of_kind().count() == 1 => of_kind().next()?,
-                None => return None,
-            };
-            let text = short_text(file)?;
-            let lines: Vec<Vec<&str>> = text
-                .lines()
-                .map(|line| line.split_whitespace().collect())
-                .filter(|fields: &Vec<&str>| !fields.is_empty())
-                .collect();
-            let column = |at: usize| -> Option<Vec<String>> {
-                lines
-                    .iter()
-                    .map(|fields| fields.get(at).map(|&field| field.to_owned()))
-                    .collect()
-            };
-            let (names, populations) = match *ending {
-                ".fam" => (column(1), column(0)),
-                ".ind" => (column(0), column(2)),
-                _ => (None, column(0)),
-            };
-            let told = ObjectsBeside {
-                file: file.clone(),
-                names: names.filter(|names| !repeat(names)),
-                // A family of its own for everybody says nothing.
-                populations: populations.filter(|populations| repeat(populations)),
-            };
-            let fits =
-                lines.len() == objects && (told.names.is_some() || told.populations.is_some());
-            fits.then_some(told)
-        })
+    LISTS.iter().find_map(|(ending, ..)| {
+        let of_kind = || {
+            files
+                .iter()
+                .filter(|file| lower_name(file).ends_with(ending))
+        };
+        // `panel.3.Q` belongs to `panel.fam`.
+        let named = of_kind().find(|file| {
+            let (own, name) = (stem(file), stem(run));
+            name.strip_prefix(&own)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '_']))
+        });
+        let file = match named {
+            Some(file) => file,
+            None if of_kind().count() == 1 => of_kind().next()?,
+            None => return None,
+        };
+        listed_objects(file).filter(|listed| listed.objects == objects)
+    })
+}
+
+/// The names and populations of objects in a file of an ancestry program that lists them: `.ind2pop`, `.popfile` (a population a line),
+/// `.ind` of EIGENSOFT, `.fam` of PLINK. None for other files, and where neither is said.
+pub fn listed_objects(file: &Path) -> Option<ListedObjects> {
+    let own = lower_name(file);
+    let (_, name, population) = LISTS.iter().find(|(ending, ..)| own.ends_with(ending))?;
+    let text = short_text(file)?;
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .filter(|fields: &Vec<&str>| !fields.is_empty())
+        .collect();
+    let column = |at: usize| -> Option<Vec<String>> {
+        lines
+            .iter()
+            .map(|fields| fields.get(at).map(|&field| field.to_owned()))
+            .collect()
+    };
+    let listed = ListedObjects {
+        file: file.into(),
+        objects: lines.len(),
+        names: name.and_then(column).filter(|names| !repeat(names)),
+        // A family of its own for everybody says nothing.
+        populations: column(*population).filter(|populations| repeat(populations)),
+    };
+    (listed.names.is_some() || listed.populations.is_some()).then_some(listed)
 }
 
 /// What logs beside runs say: ADMIXTURE (`CV error (K=3): 0.55`, `Loglikelihood: -1234.5` before it) and fastStructure (`name.3.log`:

@@ -10,7 +10,8 @@ use partita_core::{
 use super::frame::Frame;
 use super::numbers::numbers;
 use super::read_options::ReadOptions;
-use super::roles::{self, ColumnRole, Reason, Role, Roles, grouped, share_of};
+use super::role_notes::grouped;
+use super::roles::{self, ColumnRole, Reason, Role, Roles, share_of};
 use crate::error::{Cell, FileError, Result, Row, WrongValue};
 use crate::format::ancestry;
 use crate::format::reader::{Column, Form, Limit};

@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use partita_core::option;
 use sprs::{CsMat, TriMat};
 
-use super::frame::{COLUMNS, OBJECTS, label_array};
+use super::frame::label_array;
 use super::label_column::LabelColumn;
-use super::read_options::ReadOptions;
+use super::read_options::{ReadOptions, Truth};
 use super::roles::{ColumnRole, Reason, Role, Roles};
 use super::table::name_arrays;
 use crate::error::{Cell, FileError, Result, Row, WrongValue};
-use crate::format::description::Writes;
-use crate::format::npz::Npz;
-use crate::format::reader::{Form, Limit, Reader, first_of};
+use crate::format::description::{Format, OpenOptions, Writes};
+use crate::format::reader::{COLUMNS, Column, Form, Limit, OBJECTS, Reader, first_of};
 use crate::format::sparse::{
     layout_word, limit, needed, numbers, place_arrays, read_places, shape,
 };
@@ -42,10 +41,11 @@ pub struct SparseTable {
 impl SparseTable {
     /// Which arrays hold the names of the objects and the classes.
     pub fn roles(&self) -> Roles {
-        let truth = self
-            .label
-            .as_ref()
-            .map(|label| ColumnRole::new(label.name.as_str(), Role::Truth, Reason::Name));
+        let truth = self.label.as_ref().map(|label| {
+            let asked = label.name != LABEL;
+            let reason = if asked { Reason::Asked } else { Reason::Name };
+            ColumnRole::new(label.name.as_str(), Role::Truth, reason)
+        });
         let names = self
             .object_names
             .as_ref()
@@ -60,15 +60,32 @@ impl SparseTable {
     }
 }
 
-/// Whether a file holds a sparse matrix, by what it is called and what is in it.
-pub fn is_sparse_table(path: &Path) -> bool {
-    let archive = format::of(FORMATS, path).is_ok_and(|format| format.writes == Writes::Arrays);
-    let sparse = |archive: Npz| {
-        layout_word(&archive).is_ok_and(|word| word.is_some_and(|word| LAYOUTS.contains(&&*word)))
-            || first_of(&archive, &["indptr"]).is_some()
+/// Whether the matrix of a file that these options name is sparse, by what it is called and what is in it.
+pub fn is_sparse_table(path: &Path, options: &ReadOptions) -> bool {
+    let is_archive = |format: &Format| format.endings.iter().any(|own| ARCHIVES.contains(own));
+    let is_sparse = |archive: Box<dyn Reader>| {
+        layout_word(&*archive).is_ok_and(|word| word.is_some_and(|word| LAYOUTS.contains(&&*word)))
+            || first_of(&*archive, &["indptr"]).is_some()
     };
-    matrix_market::fits(path) || (archive && Npz::open(path).is_ok_and(sparse))
+    matrix_market::fits(path)
+        || format::of(FORMATS, path).is_ok_and(is_archive)
+            && open_archive(path, options).is_ok_and(is_sparse)
 }
+
+/// The endings of files with arrays that may be those of a sparse matrix.
+const ARCHIVES: [&str; 2] = [".npz", ".h5ad"];
+
+fn open_archive(path: &Path, options: &ReadOptions) -> Result<Box<dyn Reader>> {
+    // The matrix is turned, not its arrays.
+    let options = OpenOptions {
+        transpose: false,
+        ..options.open_options()
+    };
+    format::open_reader(FORMATS, path, &options)
+}
+
+/// What the classes are called.
+const LABEL: &str = "label";
 
 /// The layouts of SciPy that files have.
 const LAYOUTS: [&str; 5] = ["csr", "csc", "coo", "dia", "bsr"];
@@ -128,7 +145,7 @@ pub fn read_sparse_table(path: &Path, options: &ReadOptions) -> Result<SparseTab
     let mut table = if matrix_market::fits(path) {
         of_matrix_market(path, options, &limit)?
     } else {
-        of_archive(&Npz::open(path)?, options, &limit)?
+        of_archive(&*open_archive(path, options)?, options, &limit)?
     };
     let (n, d) = table.values.shape();
     if n == 0 || d == 0 {
@@ -141,6 +158,9 @@ pub fn read_sparse_table(path: &Path, options: &ReadOptions) -> Result<SparseTab
         table.columns = (1..=d).map(|position| position.to_string()).collect();
     }
     table.object_names = table.object_names.filter(|names| names.len() == n);
+    if let (Some(name), None) = (options.truth.column(), &table.label) {
+        return Err(FileError::no_array(path, name, &[]));
+    }
     Ok(table)
 }
 
@@ -184,7 +204,7 @@ fn of_matrix_market(path: &Path, options: &ReadOptions, limit: &Limit) -> Result
     })
 }
 
-fn of_archive(archive: &Npz, options: &ReadOptions, limit: &Limit) -> Result<SparseTable> {
+fn of_archive(archive: &dyn Reader, options: &ReadOptions, limit: &Limit) -> Result<SparseTable> {
     let mut values = matrix(archive, limit)?;
     if options.transpose {
         values = values.transpose_into().to_csr();
@@ -192,21 +212,17 @@ fn of_archive(archive: &Npz, options: &ReadOptions, limit: &Limit) -> Result<Spa
     let n = values.rows();
     let texts = |name| match first_of(archive, &[name]) {
         Some(item) => Ok(Some(
-            (archive as &dyn Reader)
-                .read_whole(item, Form::Text, limit)?
-                .into_texts(),
+            archive.read_whole(item, Form::Text, limit)?.into_texts(),
         )),
         None => Ok(None),
     };
-    let label = match first_of(archive, CLASS_ARRAYS) {
+    let label = match class_array(archive, options)? {
         Some(item) => {
             let missing = MissingWords::default();
             let mut counts = MissingCounts::new();
             let values = label_array(archive, item, Some(n as u64), &missing, &mut counts, limit)?;
-            Some(LabelColumn {
-                name: "label".into(),
-                values,
-            })
+            let name = options.truth.column().unwrap_or(LABEL).into();
+            Some(LabelColumn { name, values })
         }
         None => None,
     };
@@ -215,13 +231,25 @@ fn of_archive(archive: &Npz, options: &ReadOptions, limit: &Limit) -> Result<Spa
         values,
         object_names: texts(OBJECTS)?,
         label,
-        remarks: Vec::new(),
+        remarks: archive.items().remarks.clone(),
     })
 }
 
+/// The array with the classes: the one that is asked for, else one that is called so.
+fn class_array(archive: &dyn Reader, options: &ReadOptions) -> Result<Option<usize>> {
+    match &options.truth {
+        Truth::None => Ok(None),
+        Truth::Column(name) if name != LABEL => match first_of(archive, &[name]) {
+            Some(item) => Ok(Some(item)),
+            None => Err(FileError::no_array(archive.path(), name, archive.names())),
+        },
+        _ => Ok(first_of(archive, CLASS_ARRAYS)),
+    }
+}
+
 /// The matrix of an archive of SciPy in compressed rows.
-fn matrix(archive: &Npz, limit: &Limit) -> Result<CsMat<f64>> {
-    let path = (archive as &dyn Reader).path();
+fn matrix(archive: &dyn Reader, limit: &Limit) -> Result<CsMat<f64>> {
+    let path = archive.path();
     let word = layout_word(archive)?.unwrap_or_else(|| "csr".into());
     let (n, d) = shape(archive, limit)?;
     match &*word {
@@ -249,13 +277,12 @@ fn matrix(archive: &Npz, limit: &Limit) -> Result<CsMat<f64>> {
 }
 
 /// Whether an array is there and has no value, which no reader of arrays takes.
-fn stored_nothing(archive: &Npz, name: &str) -> bool {
+fn stored_nothing(archive: &dyn Reader, name: &str) -> bool {
     first_of(archive, &[name]).is_some_and(|item| archive.extent(item).is_err())
 }
 
 /// A matrix in compressed rows, sorted, with what comes twice in a place added.
-fn compressed(archive: &Npz, shape: (usize, usize), limit: &Limit) -> Result<CsMat<f64>> {
-    let archive: &dyn Reader = archive;
+fn compressed(archive: &dyn Reader, shape: (usize, usize), limit: &Limit) -> Result<CsMat<f64>> {
     let path = archive.path();
     let places = read_places(archive, shape, limit)?;
     let data = match places.array(archive, "data", limit)? {
@@ -299,8 +326,8 @@ fn added(
 }
 
 /// Diagonals: `data[t, j]` stands in row j − `offsets[t]`, column j.
-fn diagonals(archive: &Npz, (n, d): (usize, usize), limit: &Limit) -> Result<CsMat<f64>> {
-    let path = (archive as &dyn Reader).path();
+fn diagonals(archive: &dyn Reader, (n, d): (usize, usize), limit: &Limit) -> Result<CsMat<f64>> {
+    let path = archive.path();
     if stored_nothing(archive, "data") {
         return Ok(CsMat::zero((n, d)));
     }
@@ -329,8 +356,8 @@ fn diagonals(archive: &Npz, (n, d): (usize, usize), limit: &Limit) -> Result<CsM
 }
 
 /// Dense blocks in compressed rows of blocks.
-fn blocks(archive: &Npz, (n, d): (usize, usize), limit: &Limit) -> Result<CsMat<f64>> {
-    let path = (archive as &dyn Reader).path();
+fn blocks(archive: &dyn Reader, (n, d): (usize, usize), limit: &Limit) -> Result<CsMat<f64>> {
+    let path = archive.path();
     let unfit = || {
         FileError::damaged(
             path,
@@ -343,7 +370,9 @@ fn blocks(archive: &Npz, (n, d): (usize, usize), limit: &Limit) -> Result<CsMat<
     let starts: Vec<usize> = numbers(archive, "indptr", &needed(archive, "indptr", limit)?)?;
     let columns: Vec<usize> = numbers(archive, "indices", &needed(archive, "indices", limit)?)?;
     let item = first_of(archive, &["data"]).ok_or_else(unfit)?;
-    let data = archive.flat(item, limit)?;
+    let Column::Array(data) = archive.flat(item, limit)? else {
+        return Err(unfit());
+    };
     let rows_of_blocks = starts.len().saturating_sub(1).max(1);
     let height = n / rows_of_blocks;
     let area = data.rows / columns.len().max(1);
@@ -441,7 +470,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("t.npz");
         write_sparse_table(&file, &table()).unwrap();
-        assert!(is_sparse_table(&file));
+        assert!(is_sparse_table(&file, &ReadOptions::default()));
         let read = read_sparse_table(&file, &ReadOptions::default());
         assert_eq!(read.unwrap(), table());
         let wrong = write_sparse_table(&folder.path().join("t.csv"), &table());
@@ -491,7 +520,10 @@ mod tests {
         assert_eq!(table.values.shape(), (3, 4));
         assert_eq!((table.columns.len(), table.label), (4, None));
         assert_eq!(table.values.get(0, 3), Some(&65_535.0));
-        assert!(!is_sparse_table(&stored("plain.npz")));
+        assert!(!is_sparse_table(
+            &stored("plain.npz"),
+            &ReadOptions::default()
+        ));
     }
 
     #[test]
@@ -509,7 +541,7 @@ mod tests {
         let expected: CsMat<f64> = expected.to_csr();
         for layout in LAYOUTS {
             let file = stored(&format!("layout-{layout}.npz"));
-            assert!(is_sparse_table(&file), "{layout}");
+            assert!(is_sparse_table(&file, &ReadOptions::default()), "{layout}");
             let table = read_sparse_table(&file, &ReadOptions::default()).unwrap();
             assert_eq!(table.values, expected, "{layout}");
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::option;
 
-use super::frame::{COLUMNS, Frame, OBJECTS, Wanted};
+use super::frame::{Frame, Wanted};
 use super::label_column::LabelColumn;
 use super::numbers::numbers;
 use super::read_options::{Encode, Impute, ReadOptions};
@@ -14,7 +14,7 @@ use super::rules::Facts;
 use super::{feature_columns, features};
 use crate::error::{Cell, FileError, Result};
 use crate::format::description::{Format, Writes};
-use crate::format::reader::{Column, Form, Layout, Limit, Reader};
+use crate::format::reader::{COLUMNS, Column, Form, Layout, Limit, OBJECTS, Reader};
 use crate::format::writer::{Array, Contents, Data};
 use crate::format::{self, FORMATS};
 use crate::number::Short;

@@ -1,10 +1,14 @@
 """Writes the files beside it with NumPy, SciPy, pandas and pyarrow; run with: python make.py
 
-Versions used: NumPy 2.4.6, SciPy 1.17.1, pandas 2.3.3, pyarrow 26.0.1.
+Versions used: NumPy 2.4.6, SciPy 1.17.1, pandas 2.3.3, pyarrow 26.0.1, anndata 0.12.19, h5py 3.16.0.
 """
 
+import gzip
+import pathlib
 import struct
 
+import anndata
+import h5py
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -122,3 +126,37 @@ cells = pd.DataFrame({"sample": ["s1", "s2", "s3", "s4"], "x": [1.5, 2, 8, 9], "
 cells.to_excel(book, sheet_name="cells", index=False)
 cells[["x", "y"]].to_excel(book, sheet_name="other", index=False)
 book.close()
+
+
+def annotated(values):
+    """Four cells with labels, a gap, a layer and an embedding."""
+    found = anndata.AnnData(values)
+    found.obs_names = ["c1", "c2", "c3", "c4"]
+    found.var_names = ["g1", "g2", "g3"]
+    found.obs["leiden_1"] = pd.Categorical(["0", "0", "1", "1"])
+    found.obs["leiden_2"] = pd.Categorical(["b", None, "a", "b"])
+    found.obs["depth"] = [0.5, 1.5, 2.5, 3.5]
+    found.obs["kind"] = pd.Categorical(["T", "T", "B", "B"])
+    found.layers["counts"] = scipy.sparse.csr_matrix(abs(values))
+    found.obsm["X_pca"] = np.arange(8.0).reshape(4, 2)
+    return found
+
+
+def write_annotated(name, cells, **packing):
+    """Packed, since HDF5 is mostly zeros."""
+    with h5py.File(name, "w", libver="latest") as file:
+        anndata.io.write_elem(file, "/", cells, dataset_kwargs=packing)
+    with open(name, "rb") as file, open(f"{name}.gz", "wb") as packed:
+        packed.write(gzip.compress(file.read(), mtime=0))
+    pathlib.Path(name).unlink()
+
+
+expression = np.array([[0, 1.5, 0], [2, 0, 0], [0, 0, 3], [0, -4, 0]], dtype="f4")
+write_annotated("packed.h5ad", annotated(expression), compression="lzf")
+new = annotated(scipy.sparse.csc_matrix(expression))
+new.obs["whole"] = pd.array([1, None, 2, 2], dtype="Int64")
+new.obs["word"] = pd.array(["x", "y", None, "x"], dtype="string")
+new.obs["flag"] = [True, False, True, False]
+anndata.settings.allow_write_nullable_strings = True
+write_annotated("new.h5ad", new, compression="gzip")
+# old.h5ad.gz is what annotated(scipy.sparse.csr_matrix(expression)).write_h5ad("old.h5ad") of anndata 0.7.8 wrote.

@@ -7,6 +7,8 @@ mod common;
 mod damage;
 mod datasets;
 mod folder;
+#[cfg(feature = "h5ad")]
+mod h5ad;
 mod peers;
 mod round_trips;
 mod soft_bases;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use partita::extend::{EnsembleError, option};
 use partita::files::{
-    self, LoggedFit, ObjectsBeside, ReadOptions, RunMemberships, RunTables, Table, objects_beside,
+    self, ListedObjects, LoggedFit, ReadOptions, RunMemberships, RunTables, Table, objects_beside,
     read_runs, write_as_one,
 };
 use partita::ndarray::Axis;
@@ -101,13 +101,18 @@ impl AlignInput {
         }
         let runs = distinct(runs);
         if let Some((file, read)) = &self.populations {
-            let labels = read_labels(file, read, observer)?;
-            let word = |label: &Option<String>| label.clone().unwrap_or_default();
-            populations = Some(labels.column.values.iter().map(word).collect());
+            populations = match files::listed_objects(file) {
+                Some(listed) if listed.populations.is_some() => listed.populations,
+                _ => {
+                    let labels = read_labels(file, read, observer)?;
+                    let word = |label: &Option<String>| label.clone().unwrap_or_default();
+                    Some(labels.column.values.iter().map(word).collect())
+                }
+            };
         }
         let objects = runs.first().map_or(0, Run::objects);
         let beside = objects_beside(&files[0], objects).filter(|_| !all_labels(&runs));
-        if let Some(ObjectsBeside {
+        if let Some(ListedObjects {
             file,
             names: called,
             populations: told,
@@ -316,16 +321,18 @@ impl AlignedRuns {
                 sizes.push("…".into());
             }
             let one = if members.len() == 1 { "mode" } else { "modes" };
+            let runs = if sizes == ["1"] { "run" } else { "runs" };
             format!(
-                "K = {clusters}: {} {one} of {} runs",
+                "K = {clusters}: {} {one} of {} {runs}",
                 members.len(),
                 sizes.join(", ")
             )
         };
+        let of_runs: Vec<usize> = self.runs.iter().map(Run::clusters).collect();
         // Few clusters first, as everybody counts.
         let of_modes = clusters.iter().rev().map(of);
         of_modes
-            .chain(ClustersFit::sentence(&self.fits))
+            .chain(ClustersFit::sentence(&self.fits, &of_runs))
             .collect::<Vec<_>>()
             .join("; ")
     }

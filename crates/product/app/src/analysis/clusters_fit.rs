@@ -58,8 +58,8 @@ impl ClustersFit {
         found
     }
 
-    /// Which number of clusters each criterion takes, if there are several.
-    pub(crate) fn sentence(fits: &[Self]) -> Option<String> {
+    /// Which number of clusters each criterion takes, if there are several, and whether it is among those of the runs.
+    pub(crate) fn sentence(fits: &[Self], of_runs: &[usize]) -> Option<String> {
         let best = |of: &dyn Fn(&Self) -> Option<f64>| {
             let known = fits.iter().filter_map(|fit| Some((of(fit)?, fit.clusters)));
             known.reduce(|best, next| if next.0 > best.0 { next } else { best })
@@ -74,7 +74,15 @@ impl ClustersFit {
         ];
         let said: Vec<String> = said
             .into_iter()
-            .filter_map(|(what, best)| Some(format!("{what} at K = {}", best?.1)))
+            .filter_map(|(what, best)| Some((what, best?.1)))
+            .map(|(what, clusters)| {
+                let none = if of_runs.contains(&clusters) {
+                    ""
+                } else {
+                    " (by the logs; no run here has it)"
+                };
+                format!("{what} at K = {clusters}{none}")
+            })
             .collect();
         (fits.len() > 1 && !said.is_empty()).then(|| said.join(", "))
     }

@@ -12,7 +12,7 @@ use partita::{Ensemble, MemoryBudget};
 use crate::analysis::paired_columns::{Column, HeldRows, PairedColumns, most_held};
 use crate::error::AppError;
 use crate::input::label_files::read_labels;
-use crate::input::matching::{codes, score_objects};
+use crate::input::matching::{codes, say_unknown, score_objects};
 use crate::input::objects::Objects;
 use crate::machine::default_budget;
 use crate::observer::Observer;
@@ -269,13 +269,7 @@ pub fn scores_of_counts(
     truth: &Path,
     observer: &dyn Observer,
 ) -> Result<Scores, AppError> {
-    let without = counts.without_second;
-    if without > 0 {
-        observer.note(&format!(
-            "{}: {without} objects have no true label and do not count",
-            truth.display()
-        ));
-    }
+    say_unknown(counts.without_second, truth, observer);
     let none = |_| AppError::content(truth, "no object has both a label and a true label");
     counts.table().as_ref().map(Scores::from).map_err(none)
 }

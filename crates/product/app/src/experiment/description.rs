@@ -10,6 +10,7 @@ use partita::files::ReadOptions;
 use partita::generate::Recipe;
 use serde::{Deserialize, Serialize};
 
+use crate::error::AppError;
 use crate::experiment::clusters::ClustersAsked;
 use crate::experiment::file_names::{RESULT_FILES, RUN_FILES};
 use crate::machine::default_budget;
@@ -140,6 +141,10 @@ pub enum PairsOf {
 /// Where the objects come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "an experiment has one, which is never moved in a loop"
+)]
 pub enum Input {
     /// A table of numbers, of which base clusterings are made.
     Table {
@@ -276,6 +281,19 @@ pub struct PageOptions {
 }
 
 impl PageOptions {
+    /// Refuses one name for two clusters.
+    pub(crate) fn check_names(&self) -> Result<(), AppError> {
+        let twice = self.names.iter().enumerate();
+        let twice = twice.filter(|(at, name)| self.names[..*at].contains(name));
+        match twice.map(|(_, name)| name).next() {
+            Some(name) => Err(AppError::request(format!(
+                "two clusters are called '{name}' ({}); give each a name of its own",
+                self.names.join(", ")
+            ))),
+            None => Ok(()),
+        }
+    }
+
     fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -52,8 +52,11 @@ impl FileKind {
         if ending == "json" {
             return of_json(path);
         }
-        if files::is_sparse_table(path) {
+        if files::is_sparse_table(path, options) {
             return Ok(Self::SparseTable);
+        }
+        if ending == "h5ad" {
+            return Ok(Self::Table);
         }
         let archive = ending == "npz" || ending == "mat";
         if !archive && has_fractions(path, options) {

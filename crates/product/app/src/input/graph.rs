@@ -45,7 +45,7 @@ impl NamedGraph {
             let reason = "rows are filtered by label in tables of features only";
             return Err(AppError::content(file, reason));
         }
-        if files::is_sparse_table(file) {
+        if files::is_sparse_table(file, &input.read) {
             let table = files::read_sparse_table(file, &input.options(budget))?;
             return Self::of_matrix(&table)
                 .map_err(|error| AppError::content(file, error.to_string()));

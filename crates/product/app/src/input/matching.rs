@@ -111,20 +111,21 @@ pub fn score_objects(
 ) -> Result<Scores, AppError> {
     let matched = match_objects(labels, (truth_path, truth), common)?;
     matched.note.iter().for_each(|note| observer.note(note));
-    let unknown = matched
-        .truth
-        .values
-        .iter()
-        .filter(|value| value.is_none())
-        .count();
-    if unknown > 0 {
-        observer.note(&format!(
-            "{}: {unknown} objects have no true label and do not count",
-            truth_path.display()
-        ));
-    }
+    let unknown = matched.truth.values.iter();
+    let unknown = unknown.filter(|value| value.is_none()).count();
+    say_unknown(unknown as u64, truth_path, observer);
     score(codes(&matched.labels).0.into_iter(), &matched.truth)
         .ok_or_else(|| AppError::content(truth_path, "no object has both a label and a true label"))
+}
+
+/// Says how many objects have no true label.
+pub(crate) fn say_unknown(unknown: u64, truth: &Path, observer: &dyn Observer) {
+    let have = match unknown {
+        0 => return,
+        1 => "object has no true label and does not count",
+        _ => "objects have no true label and do not count",
+    };
+    observer.note(&format!("{}: {unknown} {have}", truth.display()));
 }
 
 /// Scores of labels against the truth; objects that lack either do not count.

@@ -1,6 +1,6 @@
 //! The table of an experiment: read whole, sparse, or left on the disk in groups of rows.
 
-use partita::files::{self, LabelColumn, Roles, SparseTable, Table, TableGroups, Truth};
+use partita::files::{self, LabelColumn, Roles, SparseTable, Table, TableGroups};
 use partita::generate::{RowGroups, Scale, TableView};
 use partita::ndarray::{Array2, ArrayView2};
 use partita::{Features, MemoryBudget, Seed};
@@ -90,6 +90,13 @@ impl InputTable<'static> {
         if input.pairs == Some(PairsOf::Graph) {
             return Self::load_dense(input, budget, seed, observer);
         }
+        if files::is_sparse_table(&input.file, &input.read) {
+            refuse_pairs(input)?;
+            let table = read_sparse(input, budget)?;
+            let roles = table.roles();
+            say_roles(&input.file, &roles, observer);
+            return Ok((Self::Sparse(table), roles));
+        }
         // Means of columns are those of all rows, which are then read whole.
         let groups = input
             .read
@@ -103,13 +110,6 @@ impl InputTable<'static> {
                 say_roles(&input.file, &roles, observer);
                 return Ok((Self::Groups(Box::new(GroupedTable(groups))), roles));
             }
-        }
-        if files::is_sparse_table(&input.file) {
-            refuse_pairs(input)?;
-            let table = read_sparse(input, budget)?;
-            let roles = table.roles();
-            say_roles(&input.file, &roles, observer);
-            return Ok((Self::Sparse(table), roles));
         }
         Self::load_dense(input, budget, seed, observer)
     }
@@ -312,19 +312,10 @@ fn read_sparse(input: &TableInput, budget: MemoryBudget) -> Result<SparseTable, 
         let reason = "rows are filtered by label in dense tables that fit memory only";
         return Err(AppError::content(&input.file, reason));
     }
-    let mut table = files::read_sparse_table(&input.file, &input.options(budget))?;
-    if input.read.truth == Truth::None {
-        table.label = None;
-    }
-    if let Some(column) = input.read.truth.column() {
-        table.label = table.label.filter(|label| label.name == *column);
-        if table.label.is_none() {
-            let reason =
-                "a sparse table has its classes in the array y; its label column is called label";
-            return Err(AppError::content(&input.file, reason));
-        }
-    }
-    Ok(table)
+    Ok(files::read_sparse_table(
+        &input.file,
+        &input.options(budget),
+    )?)
 }
 
 /// The rows that are asked for.

@@ -98,6 +98,7 @@ pub(crate) fn page(
     let own = record.methods.get(place);
     let method = own.map_or("", |method| &method.method);
     let options = &record.experiment.outputs.page;
+    options.check_names()?;
     let file = || data.to_string_lossy().into_owned();
     let title = options.title.clone().unwrap_or_else(file);
     let mut report = Report::new(

@@ -231,9 +231,10 @@ impl Experiment {
         Ok(found)
     }
 
-    /// Refuses names that are not as many as the clusters asked for, and columns of no table.
+    /// Refuses names that are not as many as the clusters asked for or not distinct, and columns of no table.
     fn check_page(&self) -> Result<(), AppError> {
         let page = &self.outputs.page;
+        page.check_names()?;
         if let (ClustersAsked::Exactly(clusters), names @ 1..) = (self.clusters, page.names.len())
             && names != clusters
         {
@@ -597,8 +598,12 @@ fn without_unlabelled(
     if unlabelled.is_empty() {
         return Ok(weights);
     }
+    let (have, are, them) = match unlabelled.len() {
+        1 => ("has", "is", "it"),
+        _ => ("have", "are", "them"),
+    };
     observer.note(&format!(
-        "{} of {} objects have no label in any base clustering and are labelled all the same: {} leaves them without",
+        "{} of {} objects {have} no label in any base clustering and {are} labelled all the same: {} leaves {them} without",
         unlabelled.len(),
         ensemble.objects(),
         option("unlabelled").to("keep")
