@@ -225,9 +225,8 @@ impl H5ad {
         } else {
             self.list_sparse(&place)?;
         }
-        if options.obsm.is_none()
-            && let Ok(var) = self.file.group("var")
-        {
+        let var = self.shielded(|| Ok(self.file.group("var").ok()))?;
+        if let Some(var) = var.filter(|_| options.obsm.is_none()) {
             let index = self.shielded(|| Ok(attribute(&var, "_index")))?;
             if !index.is_empty() {
                 self.add(COLUMNS, Member::Array(format!("var/{index}")));
@@ -269,7 +268,7 @@ impl H5ad {
 
     /// The names of the objects and the columns of `obs`, in their order.
     fn list_obs(&mut self) -> Result<()> {
-        let Ok(obs) = self.file.group("obs") else {
+        let Some(obs) = self.shielded(|| Ok(self.file.group("obs").ok()))? else {
             return Err(self.damaged(format!(
                 "its obs is of anndata before 0.7, or missing; {AGAIN}"
             )));
