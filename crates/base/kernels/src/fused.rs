@@ -1,13 +1,14 @@
 //! Sums of products that are rounded once: fused multiply-add, by an instruction or by numbers of twice the width.
 
-/// Whether the plain loops fuse: where there is an instruction. Others round each product.
+/// Whether every processor of the target has the instruction.
 pub(crate) const FUSED: bool = cfg!(target_arch = "aarch64");
 
 /// Twice what sums of d products less a half, of a row with a centre, lie apart at most if products are rounded and if they are fused: scores that
-/// differ by more have the same order. Rows and centres have these squared lengths at most.
-pub(crate) fn doubt(d: usize, row: f32, centre: f32, half: f32) -> f32 {
+/// differ by more have the same order. The row has this squared length, and centres half of theirs at most.
+#[inline(always)]
+pub(crate) fn doubt(d: usize, row: f32, half: f32) -> f32 {
     const UNIT: f32 = f32::EPSILON / 2.0;
-    2.0 * (3 * d + 4) as f32 * UNIT * ((row * centre).sqrt() + half.abs())
+    2.0 * (3 * d + 5) as f32 * UNIT * ((row * 2.0 * half).sqrt() + half)
 }
 
 /// The largest number, without NaN.
@@ -17,17 +18,17 @@ pub(crate) fn largest(numbers: impl Iterator<Item = f32>) -> f32 {
 
 /// Adds the product of each x and c to its sum.
 #[inline(always)]
-pub(crate) fn add_products<const FUSED: bool, const N: usize>(
+pub(crate) fn add_products<const FUSES: bool, const N: usize>(
     sums: &mut [f32; N],
     xs: &[f32],
     c: f32,
 ) {
-    // WebAssembly has vectors of doubles, and no such instruction.
-    if FUSED && cfg!(target_family = "wasm") {
+    // There are vectors of doubles everywhere.
+    if FUSES && !FUSED {
         return by_width(sums, xs, c);
     }
     for (s, &x) in sums.iter_mut().zip(xs) {
-        *s = if FUSED { x.mul_add(c, *s) } else { x * c + *s };
+        *s = if FUSES { x.mul_add(c, *s) } else { x * c + *s };
     }
 }
 

@@ -14,9 +14,9 @@
 //! | [`responsibilities`] | the sums of one EM step of a mixture of columns | 256 numbers |
 //!
 //! **Same bits everywhere.** Sums run in a fixed number of lanes that are folded in a fixed order, and products are fused with
-//! sums nowhere but in [`nearest`] and [`nearest_rows`]; results do not depend on whether a processor has AVX2 or AVX-512. These two round
-//! each product on processors without fused multiply-add, and nowhere else. WebAssembly has no such instruction and finds the same centres; its
-//! vectors (`simd128`) are what the compiler makes of the plain loops.
+//! sums nowhere but in [`nearest`] and [`nearest_rows`]; results do not depend on whether a processor has AVX2 or AVX-512. Where a target has no
+//! fused multiply-add (WebAssembly, x86-64 without AVX2) these two find the same centres by sums of rounded products, and compare those that are close anew.
+//! Vectors of WebAssembly (`simd128`) are what the compiler makes of the plain loops.
 //!
 //! **Safety.** A [`Level`] can be made only by asking the processor. The tokens [`Avx2`] and [`Avx512`] inside are the proof
 //! that its instructions may be used, and every function that uses them takes one.

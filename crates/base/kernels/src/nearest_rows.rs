@@ -5,7 +5,7 @@
 
 use crate::dispatch::Level;
 use crate::fused::{FUSED, add_products, doubt, largest};
-use crate::nearest::{Nearest, PANEL};
+use crate::nearest::{Nearest, PANEL, join_lanes};
 
 /// Centres in a tile.
 const TILE: usize = 16;
@@ -52,15 +52,14 @@ impl Tiles {
 
     /// Whether [`nearest_rows`] takes less time for so many rows of a panel than [`nearest`](crate::nearest()) for all.
     ///
-    /// Measured: a panel takes the time of 64·k·d products, a single row that of 26 or 32 (vectors of 512 or 256 bits) for each
-    /// tile of centres and each feature, and finding the two best of a tile takes as long as 16 features. Without vectors so
-    /// wide this is never quicker.
+    /// Measured: a panel takes the time of 64·k·d products, a single row that of 26, 32 or 14 (vectors of 512, 256 or 128 bits) for each
+    /// tile of centres and each feature, and finding the two best of a tile takes as long as 16 features.
     #[inline]
     pub fn quicker_for(&self, rows: usize) -> bool {
         let alone = match Level::widest(true).bits() {
             512 => 26,
             256 => 32,
-            _ => return rows == 0,
+            _ => 14,
         };
         rows * self.half.len() * (self.d + 16) * alone < PANEL * self.k * self.d
     }
@@ -78,12 +77,8 @@ pub fn nearest_rows(table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Neares
 fn nearest_rows_at(level: Level, table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Nearest) {
     assert!(rows.len() <= PANEL, "{} rows", rows.len());
     match level {
-        Level::Baseline(_) if cfg!(target_family = "wasm") => {
-            rounded_first(table, rows, tiles, out);
-        }
-        Level::Baseline(_) => {
-            reference::<FUSED>(table, rows, tiles, out);
-        }
+        Level::Baseline(_) if FUSED => reference::<true>(table, rows, tiles, out),
+        Level::Baseline(_) => rounded_first(table, rows, tiles, out),
         #[cfg(target_arch = "x86_64")]
         Level::Avx2(token) => x86::rows_256(token, table, rows, tiles, out),
         #[cfg(target_arch = "x86_64")]
@@ -100,7 +95,7 @@ pub fn prefetch<T>(items: &[T]) {
     let _ = items;
 }
 
-/// The definition in plain Rust, products fused with sums or rounded.
+/// The definition in plain Rust.
 fn reference<const FUSED: bool>(table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Nearest) {
     for (lane, &row) in rows.iter().enumerate() {
         let row = &table[row as usize * tiles.d..][..tiles.d];
@@ -108,16 +103,24 @@ fn reference<const FUSED: bool>(table: &[f32], rows: &[u32], tiles: &Tiles, out:
     }
 }
 
-/// The answer of one row.
+/// The answer of one row: the two best of every lane, then of all.
 fn answer<const FUSED: bool>(row: &[f32], tiles: &Tiles) -> Answer {
-    let mut answer = Answer::NONE;
+    let (mut best, mut second) = ([f32::NEG_INFINITY; TILE], [f32::NEG_INFINITY; TILE]);
+    let mut place = [0; TILE];
     for (tile, half) in tiles.half.iter().enumerate() {
         let mut scores = half.map(|half| -half);
         for (&x, centres) in row.iter().zip(&tiles.centres[tile * tiles.d..]) {
             add_products::<FUSED, TILE>(&mut scores, centres, x);
         }
-        for (j, &score) in (tile * TILE..tiles.k).zip(&scores) {
-            answer.join(score, f32::NEG_INFINITY, j as u32);
+        join_lanes(&mut best, &mut second, &mut place, &scores, tile as u32);
+    }
+    let mut answer = Answer::NONE;
+    for lane in 0..TILE {
+        let centre = place[lane] * TILE as u32 + lane as u32;
+        let earlier = best[lane] == answer.0 && centre < answer.2;
+        answer.join(best[lane], second[lane], centre);
+        if earlier {
+            answer.2 = centre;
         }
     }
     answer
@@ -125,22 +128,13 @@ fn answer<const FUSED: bool>(row: &[f32], tiles: &Tiles) -> Answer {
 
 /// As [`reference`] with fused sums where no instruction fuses: as that of whole panels.
 fn rounded_first(table: &[f32], rows: &[u32], tiles: &Tiles, out: &mut Nearest) {
-    let mut squares = vec![[0.0; TILE]; tiles.half.len()];
-    for (squares, centres) in squares.iter_mut().zip(tiles.centres.chunks_exact(tiles.d)) {
-        for centre in centres {
-            for (square, c) in squares.iter_mut().zip(centre) {
-                *square += c * c;
-            }
-        }
-    }
-    let centre_square = largest(squares.into_iter().flatten());
     let halves = tiles.half.iter().flatten().take(tiles.k);
     let most = largest(halves.map(|half| half.abs()));
     for (lane, &row) in rows.iter().enumerate() {
         let row = &table[row as usize * tiles.d..][..tiles.d];
         let mut found = answer::<false>(row, tiles);
         let square = row.iter().map(|x| x * x).sum();
-        let apart = found.0 - found.1 > doubt(tiles.d, square, centre_square, most);
+        let apart = found.0 - found.1 > doubt(tiles.d, square, most);
         if tiles.k == 1 || !apart {
             found = answer::<true>(row, tiles);
         }

@@ -7,10 +7,21 @@ let files = [];
 let worker = null;
 let links = [];
 
+/** The bytes of a text that has five letters for four of them, and a letter more for each byte at its end that is none of them. */
+function bytesOf(text) {
+  const size = Math.floor(text.length / 5);
+  const words = new DataView(new ArrayBuffer(4 * size));
+  for (let word = 0; word < size; word += 1) {
+    let number = 0;
+    for (let at = 5 * word; at < 5 * word + 5; at += 1) number = 85 * number + (text[at] === 'x' ? 60 : text.charCodeAt(at)) - 35;
+    words.setUint32(4 * word, number);
+  }
+  return new Uint8Array(words.buffer, 0, 4 * size - text.length % 5);
+}
+
 /** The program, of which the page has a packed text. */
 async function unpacked(text) {
-  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
@@ -85,7 +96,16 @@ function fail(error) {
   $('error').hidden = false;
 }
 
-const KINDS = { table: 'numbers to cluster', 'sparse table': 'numbers to cluster', ensemble: 'labels of clusterings', 'ensemble or table': 'labels of clusterings (they may be numbers too)' };
+const KINDS = { table: 'a table to cluster', 'sparse table': 'a table to cluster', ensemble: 'labels of clusterings', 'ensemble or table': 'taken for a table to cluster; if its numbers are labels of clusterings, say so below' };
+/** What the page does not read, and what helps. */
+const UNREAD = /\.(parquet|pq|arrow|feather|ipc|xlsx|xls|ods|zst)$/i;
+
+const many = (count, what) => count ? `${count} ${what}${count === 1 ? '' : 's'}` : '';
+
+/** The columns of a file that are clustered on; words have several in the table that becomes of it. */
+function dataOf({ kind, columns, file_columns: all }) {
+  return kind === 'table' && all ? all.filter((column) => column.taken_as.startsWith('data')).length : columns;
+}
 
 /** Looks at the files, and shows what each column is taken for. */
 async function look(keep) {
@@ -94,11 +114,13 @@ async function look(keep) {
   $('what').textContent = 'Reading …';
   try {
     const { value } = await ask({ do: 'inspect', ...reading() }, tell);
-    const sizes = value.map((facts) => [facts.objects && `${facts.objects} objects`, facts.columns && `${facts.columns} columns`,
-      facts.base_clusterings && `${facts.base_clusterings} base clusterings`].filter(Boolean).join(', '));
+    const sizes = value.map((facts) => [many(facts.objects, 'object'), many(dataOf(facts), 'column'), many(facts.base_clusterings, 'base clustering')].filter(Boolean).join(', '));
     $('what').textContent = value.map((facts, at) => `${files[at].name}: ${KINDS[facts.kind] ?? facts.kind}; ${sizes[at]}`).join('. ');
     if (value[0].refused) fail(new Error(value[0].refused));
-    if (!keep) show(value.length === 1 ? value[0].file_columns ?? [] : []);
+    const columns = value.length === 1 ? value[0].file_columns ?? [] : [];
+    const called = columns.filter((column) => column.taken_as.startsWith('left out (labels of a clustering'));
+    if (called.length > 1) tell({ is: 'warning', text: `${called.length} columns are called as clusterings; to find the one they agree on, take the file for labels of clusterings` });
+    if (!keep) show(columns);
   } catch (error) {
     $('what').textContent = files.map((file) => file.name).join(', ');
     fail(error);
@@ -132,7 +154,13 @@ async function take(list) {
   files = await Promise.all(Array.from(list, async (file) => ({ name: file.name.replaceAll('/', '_'), content: new Uint8Array(await file.arrayBuffer()) })));
   document.querySelector('[name=kind]').checked = true;
   $('columns').tBodies[0].replaceChildren();
-  if (files.length > 0) await look(false);
+  const unread = files.find((file) => UNREAD.test(file.name));
+  if (unread) {
+    begin();
+    fail(new Error(`${unread.name}: this page does not read such files; save the table as CSV, or use the command line, which does`));
+    files = [];
+    $('about').hidden = true;
+  } else if (files.length > 0) await look(false);
 }
 
 async function run() {

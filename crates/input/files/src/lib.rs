@@ -93,7 +93,9 @@ pub use format::{Header, ending_of_content, input_parts};
 pub use meaning::base_columns::FrameColumns;
 pub use meaning::column_facts::{ColumnFacts, column_facts, column_names};
 pub use meaning::edge_list::{EdgeList, read_edges};
-pub use meaning::ensemble::{LoadedEnsemble, load_ensemble, read_ensemble, write_ensemble};
+pub use meaning::ensemble::{
+    LoadedEnsemble, load_ensemble, load_runs, read_ensemble, write_ensemble,
+};
 pub use meaning::gaps::{column_means, fill_gaps};
 pub use meaning::groups::{LabelGroups, TableGroups};
 pub use meaning::held_rows::LabelBlock;

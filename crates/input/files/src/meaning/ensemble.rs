@@ -1,6 +1,6 @@
 //! Ensembles on disk.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget, Shares, option};
 
@@ -64,6 +64,9 @@ pub fn load_ensemble(
     path: &Path,
     options: &ReadOptions,
 ) -> Result<(LoadedEnsemble, Roles), FileError> {
+    if let Some(runs) = load_runs(&[path], options)? {
+        return Ok(runs);
+    }
     let (mut loaded, roles) = load(FORMATS, path, options)?;
     if options.harden {
         loaded.ensemble = loaded.ensemble.hardened();
@@ -71,21 +74,39 @@ pub fn load_ensemble(
     Ok((loaded, roles))
 }
 
+/// Runs of ancestry (`.Q`, …) that lie in files or in a folder; none where a file is something else.
+///
+/// # Errors
+/// As [`read_ensemble`].
+pub fn load_runs(
+    files: &[&Path],
+    options: &ReadOptions,
+) -> Result<Option<(LoadedEnsemble, Roles)>, FileError> {
+    let runs: Option<Vec<Vec<PathBuf>>> = files
+        .iter()
+        .map(|file| format::ancestry_files(file))
+        .collect();
+    let Some((runs, first)) = runs.zip(files.first()) else {
+        return Ok(None);
+    };
+    let (mut ensemble, roles) = soft_columns::of_ancestry(first, &runs.concat(), options)?;
+    if options.harden {
+        ensemble = ensemble.hardened();
+    }
+    Ok(Some((
+        LoadedEnsemble {
+            ensemble,
+            truth: None,
+        },
+        roles,
+    )))
+}
+
 pub(crate) fn load(
     formats: &'static [Format],
     path: &Path,
     options: &ReadOptions,
 ) -> Result<(LoadedEnsemble, Roles)> {
-    if let Some(files) = format::ancestry_files(path) {
-        let (ensemble, roles) = soft_columns::of_ancestry(path, &files, options)?;
-        return Ok((
-            LoadedEnsemble {
-                ensemble,
-                truth: None,
-            },
-            roles,
-        ));
-    }
     let reader = open_reader(formats, path, options)?;
     if let Some(meta) = reader.note(stored_ensemble::META)? {
         let (ensemble, truth, roles) =

@@ -32,7 +32,7 @@ impl Part {
     }
 }
 
-/// Reads the files of an ensemble. One is as it is. Of several the base clusterings stand side by side: objects are matched by their
+/// Reads the files of an ensemble. One is as it is, and so are runs of ancestry (`.Q`, …). Of several others the base clusterings stand side by side: objects are matched by their
 /// names where all files have them (what a file lacks is missing, and that is said), else by place; a file of labels as we write
 /// them is one base clustering, called after its file; names that occur twice get that of their file.
 ///
@@ -46,6 +46,10 @@ pub fn load_ensembles(
 ) -> Result<(LoadedEnsemble, Vec<Roles>), AppError> {
     if let [file] = files {
         return load_ensemble(file, read, observer).map(|(loaded, roles)| (loaded, vec![roles]));
+    }
+    if let Some((loaded, roles)) = files::load_runs(files, read)? {
+        say_roles(files[0], &roles, observer);
+        return Ok((loaded, vec![roles; files.len()]));
     }
     let mut parts = Vec::with_capacity(files.len());
     let mut asked = Asked::new(read);
@@ -353,6 +357,16 @@ mod tests {
         (0..ensemble.objects())
             .map(|i| ensemble.object_name(i) + ":" + &row(i))
             .collect()
+    }
+
+    #[test]
+    fn runs_of_ancestry_are_one_ensemble() {
+        let files = [("a.Q", "0.9 0.1\n0.2 0.8\n"), ("b.Q", "0.3 0.7\n0.6 0.4\n")];
+        let (ensemble, _) = joined(&files, &ReadOptions::default()).unwrap();
+        assert_eq!(ensemble.bases().len(), 2);
+        assert!(ensemble.memberships().is_some());
+        let other = [files[0], ("b.Q", "0.3 0.7\n")];
+        assert!(joined(&other, &ReadOptions::default()).is_err());
     }
 
     #[test]
