@@ -7,7 +7,7 @@ use std::thread;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::workspace::{OPTIMISED, Workspace, crate_name};
+use crate::workspace::{Workspace, crate_name};
 use crate::{docs, python, r, shell};
 
 #[derive(Args)]
@@ -174,10 +174,7 @@ fn measured(
         (example, peers) => {
             let words = format!("run --package {} --example", crate_name(package));
             let mut cargo = workspace.cargo(&words);
-            cargo.args(example);
-            if optimised {
-                cargo.args(OPTIMISED);
-            }
+            cargo.args(example).args(optimised.then_some("--release"));
             if let Some(peers) = peers {
                 cargo.env("PARTITA_PEERS_PYTHON", &peers.python);
                 cargo.env("PARTITA_PEERS_SCRIPT", &peers.script);

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use crate::tools::{JAVA, is_ci};
-use crate::workspace::{OPTIMISED, Workspace};
+use crate::workspace::Workspace;
 use crate::{demo, shell};
 
 /// What the tests use.
@@ -124,14 +124,11 @@ pub(crate) fn for_benchmark(
     optimised: bool,
 ) -> Result<Command> {
     let mut cargo = workspace.cargo("build --quiet -p partita-cli");
-    if optimised {
-        cargo.args(OPTIMISED);
-    }
-    shell::run(&mut cargo)?;
+    shell::run(cargo.args(optimised.then_some("--release")))?;
     let environment = interpreter.parent().and_then(Path::parent);
     let environment = environment.context("an interpreter lies in an environment")?;
     install(environment, &wheel(workspace, environment, optimised)?)?;
-    let built = if optimised { "artefact" } else { "debug" };
+    let built = if optimised { "release" } else { "debug" };
     let binary = format!("{built}/partita{}", env::consts::EXE_SUFFIX);
     let mut python = Command::new(interpreter);
     python.env("PARTITA_BINARY", workspace.target(&binary)?);
@@ -265,7 +262,7 @@ pub(crate) fn program(environment: &Path, name: &str, words: &str) -> Command {
 /// Builds the wheel of the tests, or one with all optimisations for this machine, with the maturin of this environment.
 fn wheel(workspace: &Workspace, environment: &Path, release: bool) -> Result<PathBuf> {
     let (folder, profile) = if release {
-        ("python/release", "--profile artefact")
+        ("python/release", "--release")
     } else {
         ("python/wheels", "--profile dev")
     };

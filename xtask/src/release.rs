@@ -165,7 +165,7 @@ impl<'a> Release<'a> {
 
     /// The wheel: one for all versions of Python, which any Linux of its tag can load; maturin refuses one with libraries of this machine.
     pub(crate) fn wheel(&self, folder: &Path) -> Result<PathBuf> {
-        let words = "build --quiet --auditwheel check --profile artefact --target";
+        let words = "build --quiet --auditwheel check --release --target";
         let mut maturin = self.tool("maturin", words)?;
         maturin.arg(&self.target);
         maturin.env("CARGO_ENCODED_RUSTFLAGS", self.without_paths()?);
@@ -321,7 +321,7 @@ impl<'a> Release<'a> {
     fn built(&self) -> Result<PathBuf> {
         let [cli, python] = BUILT;
         let words =
-            format!("build --profile artefact --package {cli} --package {python} --bin partita --target");
+            format!("build --release --package {cli} --package {python} --bin partita --target");
         let mut cargo = if self.with_zig() {
             let mut cargo = self.tool("cargo-zigbuild", "zigbuild")?;
             cargo.args(words.split_whitespace().skip(1));
@@ -342,7 +342,7 @@ impl<'a> Release<'a> {
         } else {
             ""
         };
-        let program = format!("{}/artefact/partita{suffix}", self.target);
+        let program = format!("{}/release/partita{suffix}", self.target);
         let program = self.workspace.target(&program)?;
         self.names_no_folder(&program)?;
         Ok(program)

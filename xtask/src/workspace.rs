@@ -10,9 +10,6 @@ use serde::Deserialize;
 
 use crate::shell;
 
-/// What cargo is told where a program is released or measured.
-pub(crate) const OPTIMISED: [&str; 2] = ["--profile", "artefact"];
-
 /// The name of the crate that lies in `crates/FOLDER/CRATE`.
 pub(crate) fn crate_name(place: &str) -> String {
     match place.rsplit('/').next() {
