@@ -13,8 +13,8 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
   '--disable-component-update', '--disable-sync'];
 const WIDE = { width: 1200, height: 900 };
 const PHONE = { width: 375, height: 740 };
-// What a page takes on paper at most.
-const SHEETS = 6;
+// What a page with everything there is takes on paper at most.
+const SHEETS = 10;
 const WIDTHS = [[400, 800], [1280, 900], [2560, 1440]];
 
 const args = process.argv.slice(2);

@@ -163,9 +163,12 @@ impl Largest {
     }
 }
 
-/// Whether a tool calls a cluster by a word, not by its number.
+/// Whether a tool calls a cluster by a word, not by a number such as 3 or `leiden_3`.
 fn in_words(name: &str) -> bool {
-    name.chars().filter(|c| c.is_alphabetic()).count() > 1
+    let mut parts = name.rsplit(|c: char| !c.is_alphanumeric());
+    let last = parts.find(|part| !part.is_empty()).unwrap_or_default();
+    let counted = last.chars().all(|c| c.is_ascii_digit());
+    !counted && name.chars().filter(|c| c.is_alphabetic()).count() > 1
 }
 
 #[cfg(test)]
@@ -197,6 +200,8 @@ mod tests {
         assert_eq!(tools.disagreeing(2, 0), "singler: bcell");
         assert_eq!(tools.disagreeing(0, 0), "");
         assert_eq!(tools.first(0), [1, 0]);
+        let words = ["CD4 T", "Th17", "seurat 1", "leiden_3", "7", "B", ""].map(in_words);
+        assert_eq!(words, [true, true, false, false, false, false, false]);
         let made = Report {
             record: json!({ "recipe": {} }),
             ..report.clone()

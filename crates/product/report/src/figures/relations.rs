@@ -10,7 +10,7 @@ use partita_core::ndarray::{Array2, Axis};
 use partita_metrics::relations;
 
 use super::Plot;
-use crate::clusters::{Clusters, sample};
+use crate::clusters::{Cluster, Clusters, sample};
 use crate::svg::{Svg, colour, n};
 use crate::text::{cut, number};
 
@@ -101,18 +101,26 @@ fn of_soft(soft: &SoftPartition, clusters: &Clusters) -> Option<Array2<f64>> {
 }
 
 fn draw(ring: &[usize], edges: &[Edge], clusters: &Clusters) -> Svg {
+    // Names beside the ring need room.
+    let named = clusters.shown.iter().any(Cluster::named);
+    let room = if named {
+        8.0 * clusters.longest(NAME) as f64
+    } else {
+        0.0
+    };
+    let centre = [CENTRE[0] + room, CENTRE[1]];
     let turn = |at: usize| TAU * (at as f64 / ring.len() as f64 - 0.25);
     // Rings of few clusters do not reach down as far as up.
     let lowest = (0..ring.len())
         .map(|at| turn(at).sin())
         .fold(-1.0, f64::max);
-    let mut svg = Svg::new(WIDTH, CENTRE[1] + RADIUS * lowest + 50.0);
+    let mut svg = Svg::new(2.0 * centre[0], centre[1] + RADIUS * lowest + 50.0);
     let place = |at: usize| {
-        let x = CENTRE[0] + 1.25 * RADIUS * turn(at).cos();
-        [x, CENTRE[1] + RADIUS * turn(at).sin()]
+        let x = centre[0] + 1.25 * RADIUS * turn(at).cos();
+        [x, centre[1] + RADIUS * turn(at).sin()]
     };
     // Lines bend towards the middle, so that they keep apart from the ring.
-    let bend = |[p, q]: [[f64; 2]; 2]| [0, 1].map(|i| 0.3 * (p[i] + q[i]) + 0.4 * CENTRE[i]);
+    let bend = |[p, q]: [[f64; 2]; 2]| [0, 1].map(|i| 0.3 * (p[i] + q[i]) + 0.4 * centre[i]);
     let most = edges.first().map_or(1.0, |edge| edge.share);
     for edge in edges.iter().rev() {
         let ends = edge.ends.map(place);
@@ -146,7 +154,7 @@ fn draw(ring: &[usize], edges: &[Edge], clusters: &Clusters) -> Svg {
         let scale = 1.6 + 3.0 * (cluster.size as f64 / largest).sqrt();
         let class = format!("{} rim", colour(cluster.label));
         svg.marker(cluster.label, [x, y], scale, &class);
-        let (dx, dy) = (x - CENTRE[0], y - CENTRE[1]);
+        let (dx, dy) = (x - centre[0], y - centre[1]);
         let out = (5.2 * scale + 12.0) / dx.hypot(dy).max(1.0);
         let beside = [x + dx * out, y + dy * out + 4.0];
         // A name beside the ring goes away from it.
