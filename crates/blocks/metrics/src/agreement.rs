@@ -111,6 +111,12 @@ impl Agreement {
         })
     }
 
+    /// The cluster that has more than half of a base cluster, base clusters numbered through; none where no cluster has.
+    pub fn majority(&self, base_cluster: usize) -> Option<usize> {
+        let cluster = self.clusters[base_cluster];
+        (cluster != NONE).then_some(cluster as usize)
+    }
+
     /// The agreement of some objects with these `labels`, one a row, in 0..=1; 0 where no base clustering labels an object.
     ///
     /// # Panics

@@ -98,6 +98,8 @@ impl<'p, 'r> Page<'p, 'r> {
         if let Some(tools) = tools.as_ref().filter(|_| report.cluster_names.is_empty()) {
             clusters.take_names(tools.names());
         }
+        // Nothing else asks for them, and there may be many.
+        clusters.counts = None;
         let agreement = report
             .ensemble
             .map(|ensemble| Agreement::of(report, ensemble));

@@ -122,11 +122,6 @@ impl Record {
         self.recipe.0.as_ref()?.get("scale")?.as_str()
     }
 
-    /// Whether the base clusterings were made from a table.
-    pub(crate) fn generated(&self) -> bool {
-        self.recipe.0.is_some()
-    }
-
     fn made(&self) -> Option<String> {
         let words = self
             .arguments

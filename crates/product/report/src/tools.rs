@@ -3,10 +3,10 @@
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use partita_core::{BaseClustering, Ensemble};
+use partita_metrics::Agreement;
 
 use crate::Report;
 use crate::clusters::{Clusters, SHOWN};
-use crate::record::Record;
 use crate::text::cut;
 
 /// Base clusterings that are named one by one at most.
@@ -35,8 +35,8 @@ pub(crate) struct Tools<'a> {
     labels: Vec<usize>,
     /// For every cluster shown and tool; none where the tool labels no object of it.
     largest: Vec<Vec<Option<Largest>>>,
-    /// The cluster that most objects of every base cluster are in, base clusters numbered through.
-    homes: Vec<usize>,
+    /// Whose every base cluster is, as agreement counts it; of clusters by their places among those shown.
+    agreement: Agreement,
 }
 
 impl<'a> Tools<'a> {
@@ -46,23 +46,25 @@ impl<'a> Tools<'a> {
         ensemble: &'a Ensemble,
         clusters: &Clusters,
     ) -> Option<Self> {
-        let (counts, offsets) = (clusters.counts.as_ref()?, ensemble.offsets());
+        let offsets = ensemble.offsets();
         let few = ensemble.bases().len() <= TOOLS && clusters.live <= SHOWN;
-        if !few || report.features.is_some() || Record::of(&report.record).generated() {
+        let made = report
+            .record
+            .get("recipe")
+            .is_some_and(|recipe| recipe.is_object());
+        if !few || made || report.features.is_some() {
             return None;
         }
+        let counts = clusters.counts.as_ref()?;
+        let agreement = Agreement::of_counts(ensemble.bases(), &counts.concat(), None).ok()?;
         let largest = |counts: &Vec<u64>| {
             let bases = offsets.windows(2);
             bases.map(|u| Largest::of(&counts[u[0]..u[1]])).collect()
         };
         let labels: Vec<usize> = clusters.shown.iter().map(|of| of.label).collect();
-        let home = |j: usize| {
-            let by_size = |&at: &usize| (counts[at][j], std::cmp::Reverse(at));
-            labels[(0..counts.len()).max_by_key(by_size).unwrap_or(0)]
-        };
         Some(Self {
             largest: counts.iter().map(largest).collect(),
-            homes: (0..offsets[ensemble.bases().len()]).map(home).collect(),
+            agreement,
             ensemble,
             offsets,
             labels,
@@ -124,7 +126,7 @@ impl<'a> Tools<'a> {
         let row = &self.largest[cluster];
         let rank = |at: &usize| {
             let (u, of) = (*at, row[*at]?);
-            let own = self.homes[self.offsets[u] + of.base_cluster] == self.labels[cluster];
+            let own = self.of_tool(u, of.base_cluster) == Some(self.labels[cluster]);
             let words = in_words(&self.ensemble.bases()[u].values()[of.base_cluster]);
             Some((own, words, (of.share * 1e6) as u64))
         };
@@ -134,13 +136,19 @@ impl<'a> Tools<'a> {
         order
     }
 
-    /// The tools whose own cluster of an object lies mostly in another cluster than the object's, with its name there.
+    /// The cluster that has more than half of a tool's own.
+    fn of_tool(&self, tool: usize, base_cluster: usize) -> Option<usize> {
+        let found = self.agreement.majority(self.offsets[tool] + base_cluster);
+        found.map(|at| self.labels[at])
+    }
+
+    /// The tools that do not agree with an object's label, with what they call it.
     pub(crate) fn disagreeing(&self, object: usize, label: usize) -> String {
         let bases = self.ensemble.bases();
         let other = |u: usize| {
             let j = self.ensemble.label(object, u)?;
             let (tool, name) = (cut(bases[u].name(), NAME), cut(&bases[u].values()[j], NAME));
-            (self.homes[self.offsets[u] + j] != label).then(|| format!("{tool}: {name}"))
+            (self.of_tool(u, j) != Some(label)).then(|| format!("{tool}: {name}"))
         };
         let all: Vec<String> = (0..bases.len()).filter_map(other).collect();
         let mut text = all[..all.len().min(NAMED)].join("; ");
@@ -184,6 +192,7 @@ mod tests {
             ("azimuth", ["T", "T", "T", "B", "B", "B"]),
             ("singler", ["cd4", "cd4", "bcell", "bcell", "bcell", "nk"]),
             ("leiden", ["0", "0", "0", "1", "1", "1"]),
+            ("halves", ["x", "y", "y", "y", "y", "x"]),
         ] {
             builder.push(name, labels.map(Some)).unwrap();
         }
@@ -197,8 +206,9 @@ mod tests {
             tools.names(),
             [Some("cd4".to_owned()), Some("bcell".to_owned())]
         );
-        assert_eq!(tools.disagreeing(2, 0), "singler: bcell");
-        assert_eq!(tools.disagreeing(0, 0), "");
+        assert_eq!(tools.disagreeing(2, 0), "singler: bcell; halves: y");
+        // What is half in each of two clusters agrees with neither.
+        assert_eq!(tools.disagreeing(0, 0), "halves: x");
         assert_eq!(tools.first(0), [1, 0]);
         let words = ["CD4 T", "Th17", "seurat 1", "leiden_3", "7", "B", ""].map(in_words);
         assert_eq!(words, [true, true, false, false, false, false, false]);
