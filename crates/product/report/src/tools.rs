@@ -51,7 +51,7 @@ impl<'a> Tools<'a> {
         let made = report
             .record
             .get("recipe")
-            .is_some_and(|recipe| recipe.is_object());
+            .is_some_and(serde_json::Value::is_object);
         if !few || made || report.features.is_some() {
             return None;
         }
