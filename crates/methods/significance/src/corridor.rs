@@ -13,9 +13,6 @@ use crate::windows::{BINS, BinCounts, Scale, Windows, best_windows};
 /// Share of the rows of the wider of the two clusters that a corridor has.
 const WIDE: f64 = 0.9;
 
-/// That of a corridor with a third cluster beside its valley.
-const NARROW: f64 = 0.6;
-
 /// Rows of a cluster that a corridor must have.
 const LEAST_ROWS: usize = 3;
 
@@ -38,6 +35,8 @@ pub(crate) struct Pair<'a, 'r> {
     pub(crate) rows: &'a Rows<'r>,
     pub(crate) first: &'a Group,
     pub(crate) second: &'a Group,
+    /// All groups that are left, by number.
+    pub(crate) groups: &'a [Option<Group>],
     /// The group of every cluster.
     pub(crate) group_of: &'a [u32],
     /// The numbers of the two groups.
@@ -75,14 +74,22 @@ pub(crate) enum NoCorridor {
 
 /// What was learned.
 pub(crate) struct Corridor {
-    line: Line,
-    /// The largest r².
-    reach: f64,
-    half_space: Option<HalfSpace>,
+    walls: Walls,
     pub(crate) scale: Scale,
     pub(crate) windows: Windows,
     /// Whether rows lie at few places of the line, so that there are gaps between values.
     pub(crate) few_values: bool,
+}
+
+/// What a corridor is made of: a convex set of what of a row is not along the line.
+struct Walls {
+    line: Line,
+    /// The largest r².
+    reach: f64,
+    /// By group: the rows that are nearer to the line than to the mean of a third group, which has a place of its own beside the valley.
+    beside: Vec<Option<HalfSpace>>,
+    /// The side to which the two groups bend.
+    bend: Option<HalfSpace>,
 }
 
 impl Corridor {
@@ -90,81 +97,124 @@ impl Corridor {
     pub(crate) fn learn(pair: Pair<'_, '_>, half: Half, seed: Seed) -> Result<Self, NoCorridor> {
         let [a, b] = [pair.first, pair.second].map(|group| half.moments(group));
         let line = Line::between(a, b, pair.rows.dimensions).ok_or(NoCorridor::TooFewRows)?;
+        let mut walls = Walls {
+            beside: beside(pair, half, &line),
+            line,
+            reach: f64::INFINITY,
+            bend: None,
+        };
         let [first, second] =
-            [pair.first, pair.second].map(|group| places(pair.rows, group, half, &line));
-        let [reach, narrow] =
-            [WIDE, NARROW].map(|share| wide(&first, share).max(wide(&second, share)));
-        let [first, second] = [first, second].map(|places| within(places, reach));
+            [pair.first, pair.second].map(|group| walls.places(pair.rows, group, half));
+        walls.reach = wide(&first).max(wide(&second));
+        let [first, second] = [first, second].map(|places| within(places, walls.reach));
         if first.len().min(second.len()) < LEAST_ROWS {
             return Err(NoCorridor::TooFewRows);
         }
         let scale = scale(&first, &second);
         let few_values = has_few_values(first, &second, scale);
-        let walkers = walkers(pair, half, &line, reach, None, scale);
+        let walkers = walls.walkers(pair, half, scale);
         let width = 0.9 * a.rows.min(b.rows).powf(-0.2);
-        let counts = counted(&walkers);
-        let (z, windows) = best_windows(&counts, scale, width).ok_or(NoCorridor::NoValley)?;
-        // A third cluster beside the valley is no way round it.
+        let mut windows =
+            best_windows(&counted(&walkers), scale, width).ok_or(NoCorridor::NoValley)?;
+        // A third cluster in the valley is no way round it.
         let own: Vec<Walker> = walkers
             .iter()
             .filter(|walker| walker.in_pair)
             .copied()
             .collect();
-        let mut learned = Self {
-            half_space: crossing(pair.rows, &line, &own, &windows, seed),
-            line,
-            reach,
+        walls.bend = crossing(pair.rows, &walls.line, &own, &windows, seed);
+        if walls.bend.is_some() {
+            let counts = counted(&walls.walkers(pair, half, scale));
+            windows = best_windows(&counts, scale, width).ok_or(NoCorridor::NoValley)?;
+        }
+        Ok(Self {
+            walls,
             scale,
             windows,
             few_values,
-        };
-        if learned.half_space.is_some() {
-            let found = best_windows(&learned.count(pair, half), scale, width);
-            learned.windows = found.ok_or(NoCorridor::NoValley)?.1;
-        } else if windows.valley.count(&counts.all) > windows.valley.count(&counts.pair) {
-            let inside = walkers.iter().filter(|walker| walker.off <= narrow);
-            let found = best_windows(&counted(inside), scale, width);
-            if let Some((_, windows)) = found.filter(|(better, _)| *better > z) {
-                (learned.reach, learned.windows) = (narrow, windows);
-            }
-        }
-        Ok(learned)
+        })
     }
 
     /// Counts the rows of a half in its bins.
     pub(crate) fn count(&self, pair: Pair<'_, '_>, half: Half) -> BinCounts {
-        counted(&walkers(
-            pair,
-            half,
-            &self.line,
-            self.reach,
-            self.half_space.as_ref(),
-            self.scale,
-        ))
+        counted(&self.walls.walkers(pair, half, self.scale))
     }
 }
 
-/// s and r² of the rows of a group in a half.
-fn places(rows: &Rows<'_>, group: &Group, half: Half, line: &Line) -> Vec<(f64, f64)> {
-    let mut centred = vec![0.0; rows.columns()];
-    let mut places = Vec::new();
-    for &cluster in &group.clusters {
-        for &row in &rows.members[cluster as usize] {
-            if rows.half(row, half.halving) == half.half {
-                let along = line.along(rows.row(row), &mut centred);
-                let off = line.off(&centred, along, f64::INFINITY);
-                places.extend(off.map(|off| (along, off)));
+/// Planes half way between a line and the means of all other groups.
+fn beside(pair: Pair<'_, '_>, half: Half, line: &Line) -> Vec<Option<HalfSpace>> {
+    let of = |(number, group): (usize, &Option<Group>)| {
+        let third = group.as_ref()?;
+        let own = pair.numbers.contains(&(number as u32));
+        (!own).then(|| line.nearer_than(&half.moments(third).mean))
+    };
+    pair.groups.iter().enumerate().map(of).collect()
+}
+
+impl Walls {
+    /// Whether a row is between all planes; that of its own group is asked first.
+    fn holds(&self, group: Option<usize>, centred: &[f64], along: f64) -> bool {
+        let inside = |plane: &HalfSpace| plane.across(centred, along) >= plane.from;
+        let own = group.and_then(|group| self.beside[group].as_ref());
+        own.is_none_or(inside)
+            && self.beside.iter().flatten().all(inside)
+            && self.bend.as_ref().is_none_or(inside)
+    }
+
+    /// s and r² of the rows of a group in a half.
+    fn places(&self, rows: &Rows<'_>, group: &Group, half: Half) -> Vec<(f64, f64)> {
+        let mut centred = vec![0.0; rows.columns()];
+        let mut places = Vec::new();
+        for &cluster in &group.clusters {
+            for &row in &rows.members[cluster as usize] {
+                if rows.half(row, half.halving) == half.half {
+                    let along = self.line.along(rows.row(row), &mut centred);
+                    if !self.holds(None, &centred, along) {
+                        continue;
+                    }
+                    let off = self.line.off(&centred, along, self.reach);
+                    places.extend(off.map(|off| (along, off)));
+                }
             }
         }
+        places
     }
-    places
+
+    /// The rows of a half that are in the corridor, of whatever cluster.
+    fn walkers(&self, pair: Pair<'_, '_>, half: Half, scale: Scale) -> Vec<Walker> {
+        let rows = pair.rows;
+        let mut centred = vec![0.0; rows.columns()];
+        let mut walkers = Vec::new();
+        for &row in &rows.complete {
+            if rows.half(row, half.halving) != half.half {
+                continue;
+            }
+            let along = self.line.along(rows.row(row), &mut centred);
+            let Some(bin) = scale.bin(along) else {
+                continue;
+            };
+            let cluster = rows.cluster[row as usize];
+            let group = (cluster != NONE).then(|| pair.group_of[cluster as usize]);
+            if !self.holds(group.map(|group| group as usize), &centred, along)
+                || self.line.off(&centred, along, self.reach).is_none()
+            {
+                continue;
+            }
+            walkers.push(Walker {
+                row,
+                bin: bin as u8,
+                in_pair: group.is_some_and(|group| pair.numbers.contains(&group)),
+            });
+        }
+        walkers
+    }
 }
 
-/// The r² within which a share of the rows of a group are.
-fn wide(places: &[(f64, f64)], share: f64) -> f64 {
+/// The r² within which a corridor has its share of the rows of a group.
+fn wide(places: &[(f64, f64)]) -> f64 {
     let mut off: Vec<f64> = places.iter().map(|place| place.1).collect();
     off.sort_unstable_by(f64::total_cmp);
-    quantile(&off, share)
+    quantile(&off, WIDE)
 }
 
 /// s of the rows within the corridor, rising.
@@ -193,41 +243,4 @@ fn has_few_values(mut along: Vec<f64>, second: &[f64], scale: Scale) -> bool {
     let steps = along.windows(2).filter(|two| two[1] - two[0] > equal);
     let distinct = 1 + steps.count();
     distinct < BINS && 2 * distinct <= along.len()
-}
-
-/// The rows of a half that are in a corridor, of whatever cluster.
-fn walkers(
-    pair: Pair<'_, '_>,
-    half: Half,
-    line: &Line,
-    reach: f64,
-    half_space: Option<&HalfSpace>,
-    scale: Scale,
-) -> Vec<Walker> {
-    let rows = pair.rows;
-    let mut centred = vec![0.0; rows.columns()];
-    let mut walkers = Vec::new();
-    for &row in &rows.complete {
-        if rows.half(row, half.halving) != half.half {
-            continue;
-        }
-        let along = line.along(rows.row(row), &mut centred);
-        let Some(bin) = scale.bin(along) else {
-            continue;
-        };
-        let beyond = half_space.is_some_and(|half| half.across(&centred, along) < half.from);
-        let off = line.off(&centred, along, reach);
-        let Some(off) = off.filter(|_| !beyond) else {
-            continue;
-        };
-        let cluster = rows.cluster[row as usize];
-        let in_pair = cluster != NONE && pair.numbers.contains(&pair.group_of[cluster as usize]);
-        walkers.push(Walker {
-            row,
-            bin: bin as u8,
-            off,
-            in_pair,
-        });
-    }
-    walkers
 }

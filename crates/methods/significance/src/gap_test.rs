@@ -26,6 +26,7 @@ use crate::tree::Merging;
 /// |---|---|
 /// | L, H | the half that learns, the half that is held out; both change their parts |
 /// | W, λ | within-cluster covariance of the pair on L, shrunk by d / (d + n_L) to a multiple of the identity |
+/// | corridor | rows with r² up to the larger .9 quantile of both clusters, nearer to the line than to the mean of a third cluster on L |
 /// | s, r² | along the line of W⁻¹ (mean_b − mean_a), and squared distance from it, in standard deviations within clusters |
 /// | A, V, B | rows in three windows of 3 to 20 of 48 bins: in the ends those of the pair, in the valley all |
 /// | crossing | the half of the corridor, at the side to which rows of the pair near the valley bend, if it is less empty there |
@@ -47,8 +48,9 @@ use crate::tree::Merging;
 /// This procedure is Partita's own: there is nothing that it could differ from but its prototype, which merged clusters that cannot be
 /// tested and left out rows without a label. Here such clusters are listed, and such rows count in valleys, since a tool that leaves out
 /// what lies between clusters would else make every gap itself. For the prototype a third cluster beside the valley was a way round it,
-/// and every corridor had nine tenths of the wider cluster; here rows of other clusters show no way, and where some lie in the valley a
-/// corridor of six tenths is taken if its valley is seen better on the half that learns.
+/// and a corridor was a ball about the line, which in many columns holds parts of every cluster; here it has the rows that are nearer to
+/// the line than to the mean of any third cluster, which is still a convex set, so that H0 says the same of it; and rows of other clusters
+/// show no way round.
 ///
 /// # References
 /// - A. Prékopa: On logarithmic concave measures and functions. *Acta Sci. Math.* 34 (1973): why every straight corridor through a

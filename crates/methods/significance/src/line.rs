@@ -5,6 +5,7 @@ use faer::{Mat, Par, Side};
 use partita_core::ndarray::{Array1, Array2, ArrayView1};
 
 use crate::moments::Moments;
+use crate::walkers::HalfSpace;
 
 /// The line from the mean of a to that of b, where distances are those of W = L Lᵀ.
 pub(crate) struct Line {
@@ -66,6 +67,22 @@ impl Line {
             *held = x - origin;
         }
         self.weights.dot(&ArrayView1::from(&*centred))
+    }
+
+    /// The rows that are nearer to the line than to the projection of a point on the plane across it, which is at p: p · (p − 2 o) ≥ 0 of a
+    /// row's o, all in standard deviations within clusters.
+    pub(crate) fn nearer_than(&self, point: &Array1<f64>) -> HalfSpace {
+        let centred = point - &self.origin;
+        let along = self.weights.dot(&centred);
+        let mut across = self.whitening.dot(&centred);
+        let length = (across.dot(&across) - along * along).max(0.0);
+        // What is along the line is taken from a row by the lean: (L⁻ᵀ z)ᵀ L u = s.
+        across *= -1.0;
+        HalfSpace {
+            normal: self.whitening.t().dot(&across),
+            lean: -along,
+            from: -0.5 * length,
+        }
     }
 
     /// r² = |L⁻¹ (x − m_a)|² − s² of a row of which [`along`](Self::along) has made `centred`; none as soon as it is known to exceed `most`.

@@ -122,6 +122,7 @@ impl<'a, 'r> Merging<'a, 'r> {
                 rows: self.rows,
                 first: self.group(key.0),
                 second: self.group(key.1),
+                groups: &self.groups,
                 group_of: &self.group_of,
                 numbers: [key.0, key.1],
             };

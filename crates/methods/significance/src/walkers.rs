@@ -24,8 +24,6 @@ impl HalfSpace {
 pub(crate) struct Walker {
     pub(crate) row: u32,
     pub(crate) bin: u8,
-    /// Its r².
-    pub(crate) off: f64,
     /// Whether it is of one of the two groups.
     pub(crate) in_pair: bool,
 }

@@ -123,8 +123,8 @@ fn sums(bins: &[f64]) -> [Vec<f64>; WIDTHS.len()] {
     })
 }
 
-/// The windows whose smaller z of both ends is the largest, and this z, if it is above 0; of equals the first, the narrowest valley before others.
-pub(crate) fn best_windows(counts: &BinCounts, scale: Scale, width: f64) -> Option<(f64, Windows)> {
+/// The windows whose smaller z of both ends is the largest, if it is above 0; of equals the first, the narrowest valley before others.
+pub(crate) fn best_windows(counts: &BinCounts, scale: Scale, width: f64) -> Option<Windows> {
     let ends = sums(&smoothed(&counts.pair, scale, width));
     let valleys = sums(&smoothed(&counts.all, scale, width));
     let mut best = (0.0, None);
@@ -147,7 +147,7 @@ pub(crate) fn best_windows(counts: &BinCounts, scale: Scale, width: f64) -> Opti
             best = (left_z.min(right_z), Some(windows));
         }
     }
-    Some((best.0, best.1?))
+    best.1
 }
 
 /// The window among some bins with the largest z against the valley, if it is above `least`.
@@ -218,7 +218,7 @@ mod tests {
             };
             best = best.max(side(true).min(side(false)));
         }
-        let (_, found) = best_windows(&counts, scale, 1.5).unwrap();
+        let found = best_windows(&counts, scale, 1.5).unwrap();
         let smaller = z(found.first_end, found.valley).min(z(found.second_end, found.valley));
         assert!((smaller - best).abs() < 1e-9, "{smaller} {best}");
         assert!(best_windows(&BinCounts::default(), scale, 1.0).is_none());
