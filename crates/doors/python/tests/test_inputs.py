@@ -86,6 +86,26 @@ def test_words_that_are_missing(word):
     assert made.missing == 1
 
 
+@pytest.mark.parametrize("kind", ["array", "list", "Series", "Int64", "Categorical"])
+def test_what_is_missing_can_be_said(kind):
+    labels, pd = [-1, -1, 0, 0, 7, 7], pytest.importorskip("pandas")
+    of_kind = {"Series": pd.Series, "Int64": lambda labels: pd.Series(labels, dtype="Int64"), "Categorical": pd.Categorical}
+    make = {"array": np.array, "list": list, **of_kind}[kind]
+    assert pt.Ensemble({"a": make(labels)}).missing == 2
+    kept = pt.Ensemble({"a": make(labels)}, missing=())
+    assert kept.missing == 0 and kept.to_numpy()[:, 0].tolist() == [0, 0, 1, 1, 2, 2]
+    assert pt.Ensemble({"a": make(labels)}, missing=[7]).to_numpy()[:, 0].tolist() == [0, 0, 1, 1, -1, -1]
+
+
+def test_gaps_are_missing_whatever_is_said():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"words": ["NA", "NA", "x", None], "numbers": pd.array([-1, None, 2, 2], dtype="Int64"), "real": [-1.0, np.nan, 2, 2]})
+    kept = pt.Ensemble(frame, missing=())
+    assert kept.missing == 3 and kept.to_numpy().tolist() == [[0, 0, 0], [0, -1, -1], [1, 1, 1], [-1, 1, 1]]
+    with pytest.raises(pt.InputError, match="write a list"):
+        pt.Ensemble(frame, missing="NA")
+
+
 @pytest.mark.parametrize("column", [[5, -1, 7], [5.0, float("nan"), 7.0], [5, None, 7], ["5", "", "7"], ["5", "-1", "7"]])
 def test_numbers_with_gaps(column):
     made = pt.Ensemble({"a": column})

@@ -36,6 +36,9 @@ class Ensemble:
         Columns of a frame that are base clusterings, and those that are none: names, patterns in which ``*`` stands for any letters
         and ``?`` for one, or what ``re.compile`` gives. A column with more than 3 sqrt(n) different values is none unless ``only`` has
         it, which is said.
+    missing : sequence, optional
+        Labels that are missing, in place of -1 and words such as ``"NA"``; with ``()`` these are clusters. ``None``, NaN and
+        ``pandas.NA`` are missing whatever is given.
 
     Raises
     ------
@@ -67,13 +70,16 @@ class Ensemble:
         objects: Sequence[str] | None = None,
         only: ColumnNames = (),
         skip: ColumnNames = (),
+        missing: Sequence[Any] | None = None,
     ) -> None:
         if isinstance(labels, Ensemble):
-            if names is not None or objects is not None or only or skip:
-                raise InputError("this is an Ensemble, whose names and columns are given; leave out names=, objects=, only= and skip=")
+            if names is not None or objects is not None or only or skip or missing is not None:
+                raise InputError(
+                    "this is an Ensemble, whose names and columns are given; leave out names=, objects=, only=, skip= and missing="
+                )
             self._native = labels._native
             return
-        columns, index = label_columns(labels, names, only, skip)
+        columns, index = label_columns(labels, names, only, skip, missing)
         found = [str(name) for name in objects] if objects is not None else index
         words = [words for _, _, words in columns]
         arrays = [np.asarray(array) for _, array, _ in columns]

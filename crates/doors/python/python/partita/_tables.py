@@ -201,8 +201,17 @@ def in_order(what: str, values: Any, ensemble: Any) -> list[Any]:
     return listed
 
 
-def label_columns(data: Any, names: Sequence[str] | None, only: ColumnNames = (), skip: ColumnNames = ()) -> tuple[list[Column], list[str] | None]:
+def label_columns(
+    data: Any,
+    names: Sequence[str] | None,
+    only: ColumnNames = (),
+    skip: ColumnNames = (),
+    missing: Sequence[Any] | None = None,
+) -> tuple[list[Column], list[str] | None]:
     """Columns of labels with their names and the names of their words, objects in one order; names of the objects."""
+    if isinstance(missing, str):
+        raise InputError(f"missing={missing!r}; write a list of them")
+    gaps = None if missing is None else [str(label).strip() for label in missing]
     check_labels(data)
     if not is_frame(data) and (only or skip):
         raise InputError("only= and skip= choose columns of a frame; leave others out of the dict or the array")
@@ -232,7 +241,7 @@ def label_columns(data: Any, names: Sequence[str] | None, only: ColumnNames = ()
     made, indexes = [], []
     for name, column in zip(called, columns):
         column, index = labels_by_name(name, column) if is_clustering(column) else (column, index_of(column))
-        made.append(label_column(name, column))
+        made.append(label_column(name, column, gaps))
         indexes.append(index)
     objects, rows = joint_rows([f"base clustering '{name}'" for name in called], indexes, [len(array) for _, array, _ in made])
     if rows is not None:
@@ -266,14 +275,14 @@ def _renamed(found: list[str], names: Sequence[str] | None, what: str) -> list[s
     return [str(name) for name in names]
 
 
-def label_column(name: str, column: Any) -> Column:
-    """A column of numbers, and what they stand for where they stand for words."""
+def label_column(name: str, column: Any, gaps: list[str] | None = None) -> Column:
+    """A column of numbers, and what they stand for where they stand for words; with `gaps` these are missing, and no other labels are."""
     codes = _categorical(column)
     if codes is not None:
         numbers, words = codes
-        return _words_by_code(name, numbers, words)
+        return _words_by_code(name, numbers, words, gaps)
     check_labels(column)
-    array = _array(name, column)
+    array = _array(name, column, gaps is None)
     if array.ndim != 1:
         raise InputError(f"base clustering '{name}' has the shape {array.shape}; it is one label an object")
     kind = array.dtype.kind
@@ -281,23 +290,26 @@ def label_column(name: str, column: Any) -> Column:
         return name, array.view(np.uint8), ["False", "True"]
     if kind == "f" and array.dtype.itemsize not in (4, 8):
         array = array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
+    if kind in "iuf" and gaps is not None:
+        return _words(name, array, gaps)
     if kind in "iuf":
         if not array.dtype.isnative:
             array = array.astype(array.dtype.newbyteorder("="))
         return name, array, None
     if kind in "OUST":
-        return _words(name, array)
+        return _words(name, array, gaps)
     raise InputError(f"base clustering '{name}' has the type {array.dtype}; labels are whole numbers or words")
 
 
-def _array(name: str, column: Any) -> np.ndarray[Any, Any]:
-    """A column of any library as an array; missing entries of whole numbers are -1."""
+def _array(name: str, column: Any, gap_is_number: bool = True) -> np.ndarray[Any, Any]:
+    """A column of any library as an array; missing entries of whole numbers are -1, or None."""
     # Arrow and polars give numbers with gaps as floating-point numbers, which hold whole ones up to 2**53.
     if type(column) is np.ndarray:
         return column
     if hasattr(column, "to_numpy"):
         if hasattr(column, "isna") and str(getattr(column, "dtype", ""))[:1] in "IU":
-            return np.asarray(column.to_numpy(dtype="int64", na_value=-1))
+            numbers = {"dtype": "int64", "na_value": -1} if gap_is_number else {"dtype": object, "na_value": None}
+            return np.asarray(column.to_numpy(**numbers))
         array = np.asarray(column.to_numpy())
         if array.dtype.kind == "M":
             raise InputError(f"base clustering '{name}' holds dates; labels are whole numbers or words")
@@ -331,11 +343,14 @@ def is_gap(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
-def _is_missing(value: Any) -> bool:
-    return value.strip() in MISSING_WORDS if isinstance(value, str) else is_gap(value)
+def _is_missing(value: Any, gaps: list[str] | None = None) -> bool:
+    if gaps is None:
+        return value.strip() in MISSING_WORDS if isinstance(value, str) else is_gap(value)
+    whole = None if isinstance(value, str) else _whole(value)
+    return is_gap(value) or (str(value).strip() if whole is None else str(whole)) in gaps
 
 
-def _words(name: str, array: np.ndarray[Any, Any]) -> Column:
+def _words(name: str, array: np.ndarray[Any, Any], gaps: list[str] | None) -> Column:
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8")
     distinct: dict[Any, int] = {}
@@ -345,21 +360,22 @@ def _words(name: str, array: np.ndarray[Any, Any]) -> Column:
             codes[at] = distinct.setdefault(value, len(distinct))
         except TypeError:
             raise InputError(f"base clustering '{name}' has {value!r} in row {at}; labels are whole numbers or words") from None
-    return _words_by_code(name, codes, list(distinct))
+    return _words_by_code(name, codes, list(distinct), gaps)
 
 
-def _words_by_code(name: str, codes: np.ndarray[Any, Any], words: list[Any]) -> Column:
+def _words_by_code(name: str, codes: np.ndarray[Any, Any], words: list[Any], gaps: list[str] | None = None) -> Column:
     """Labels given by their places in a list; a list of numbers makes numbers, as in files."""
-    places = [at for at, word in enumerate(words) if not _is_missing(word)]
+    places = [at for at, word in enumerate(words) if not _is_missing(word, gaps)]
     known = [words[at] for at in places]
     # One more than there are words: the code -1 is a missing label.
     table = np.full(len(words) + 1, -1, dtype=np.int64)
     whole = [number for number in map(_whole, known) if number is not None]
-    if known and len(whole) == len(known):
+    numbers = bool(known) and len(whole) == len(known)
+    if numbers and (gaps is None or min(whole) >= 0):
         table[places] = whole
         return name, table[codes], None
-    texts = [word.strip() if isinstance(word, str) else str(word) for word in known]
-    order = sorted(set(texts))
+    texts = [str(number) for number in whole] if numbers else [word.strip() if isinstance(word, str) else str(word) for word in known]
+    order = sorted(set(texts), key=int if numbers else None)
     place = {text: at for at, text in enumerate(order)}
     table[places] = [place[text] for text in texts]
     return name, table[codes], order
