@@ -109,6 +109,21 @@ impl Contingency {
         )
     }
 
+    /// The largest Jaccard coefficient of each row with a column; none of an empty row.
+    pub(crate) fn jaccard(&self) -> Vec<Option<f64>> {
+        let mut best: Vec<Option<f64>> = vec![None; self.rows.len()];
+        for cell in &self.cells {
+            let (row, column) = (
+                self.rows[cell.row as usize],
+                self.columns[cell.column as usize],
+            );
+            let coefficient = cell.count as f64 / (row + column - cell.count) as f64;
+            let best = &mut best[cell.row as usize];
+            *best = Some(best.map_or(coefficient, |best| best.max(coefficient)));
+        }
+        best
+    }
+
     fn of_cells(cells: Vec<Cell>, rows: usize, columns: usize) -> Result<Self, MetricsError> {
         let mut table = Self {
             rows: vec![0; rows],

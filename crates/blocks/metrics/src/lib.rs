@@ -19,6 +19,7 @@
 //! | [`align`], [`align_to`], [`align_to_partition`] | common labels for all base clusterings of an ensemble | O(M² n), O(M n) |
 //! | [`anmi`], [`agreement_weights`], [`agreement_matrix`] | mean NMI with the base clusterings; among them; of all pairs | O(M n), O(M² n) |
 //! | [`object_agreement`] | in how many base clusterings an object lies with its cluster | O(n M) |
+//! | [`cluster_stability`] | how well base clusterings find each cluster again (Jaccard, as clusterboot) | O(n M) |
 //! | [`DensityValidity`] | whether clusters of rows are separated more than they are torn, whatever their shape (after DBCV) | O(n² d) |
 //! | [`relations`](relations()), [`centres`] | what clusters of a soft partition share, and where they are | O(n K²), O(n K d) |
 //! | [`ConsensusCdf`] | distribution of co-occurrences, area under it, PAC | O(values) |
@@ -44,6 +45,7 @@
 mod agreement;
 mod align;
 mod assignment;
+mod cluster_stability;
 mod contingency;
 mod density;
 mod error;
@@ -63,6 +65,7 @@ pub use align::{
     Alignment, BaseTables, Surplus, agreement_matrix, agreement_weights, align, align_by, align_to,
     align_to_partition, anmi, best_reference, rand_matrix,
 };
+pub use cluster_stability::{ClusterStability, cluster_stability};
 pub use contingency::Contingency;
 pub use density::DensityValidity;
 pub use error::MetricsError;

@@ -119,6 +119,7 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics::match_rows, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::anmi, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::object_agreement, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::cluster_stability, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::agreement_weights, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::agreement_matrix, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::co_association, module)?)

@@ -128,6 +128,23 @@ pub(crate) fn object_agreement<'py>(
         .map_err(|error| failed(py, error))
 }
 
+/// Jaccard coefficient, share dissolved and share recovered of every cluster, in the order of the labels.
+#[pyfunction]
+pub(crate) fn cluster_stability<'py>(
+    py: Python<'py>,
+    labels: PyReadonlyArray1<'_, i64>,
+    asked: JudgeAsked<'_>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (labels, judge) = (partition(&labels), asked.judge(py)?);
+    let found = briefly(py, || judge.stability(&labels))?;
+    let found = found.map_err(|error| failed(py, error))?;
+    let rows = found
+        .iter()
+        .map(|one| vec![one.jaccard, one.dissolved, one.recovered]);
+    PyArray2::from_vec2(py, &rows.collect::<Vec<_>>())
+        .map_err(|error| input_error(py, &error.to_string()))
+}
+
 /// The mean NMI of each base clustering with the others, as weights.
 #[pyfunction]
 pub(crate) fn agreement_weights<'py>(

@@ -59,12 +59,12 @@ seed_of <- function(seed) {
   seed
 }
 
-# A number of clusters, several of which one is chosen, "auto" or "method", as the native functions read it; NULL is as usual.
+# A number of clusters, several of which one is chosen, "auto", "significant" or "method", as the native functions read it; NULL is as usual.
 clusters_of <- function(k) {
   if (is.null(k)) return(NULL)
   if (is.character(k) && length(k) == 1L && !is.na(k)) return(k)
   if (is_number(k)) return(sprintf("%.0f", k))
-  if (!is_range(k)) fail("`k` is a number of clusters, a range such as 2:12, NULL (one is chosen), or \"method\"")
+  if (!is_range(k)) fail("`k` is a number of clusters, a range such as 2:12, NULL (one is chosen), \"significant\" or \"method\"")
   sprintf("%.0f..%.0f", k[1L], k[length(k)])
 }
 

@@ -48,7 +48,8 @@ pub(crate) struct ConsensusArgs {
     pub(crate) method: String,
     /// Clusters: a number, a range such as 2..12, auto, or method. Of a range `partita choose-k` takes one (the method's
     /// where it cuts a tree, else that of eac-average), or 1 if base clusterings agree no more than by chance; auto
-    /// is 2..12; with method the method finds its own. Only where labels name classes (--set named=true) it can be left
+    /// is 2..12; with significant a table (--features) says which of many clusters have gaps between them; with method the
+    /// method finds its own. Only where labels name classes (--set named=true) it can be left
     /// out: there is a cluster for each name.
     #[arg(short = 'k', long = "clusters", value_name = "K")]
     #[arg(
@@ -143,7 +144,7 @@ impl ConsensusArgs {
     pub(crate) fn asked_clusters(&self) -> Result<ClustersAsked, AppError> {
         self.clusters.ok_or_else(|| {
             AppError::request(
-                "say how many clusters: -k and a number, a range such as 2..12, auto or method",
+                "say how many clusters: -k and a number, a range such as 2..12, auto, significant or method",
             )
         })
     }

@@ -64,10 +64,11 @@ pub(crate) struct RunArgs {
     pub(crate) allow_changed_input: bool,
     #[command(flatten)]
     pub(crate) read: TableReadArgs,
-    /// Clusters: a number, a range such as 2..12, auto (the default), or method. Of a range that number is taken which `partita choose-k`
-    /// finds, 1 where it finds no clusters; auto is 2..12 and up to a twelfth of the objects, 40 at most, or twice as many while the number
-    /// chosen lies in the upper quarter; with method every method finds its own. Where no flag of the base clusterings but --scale is
-    /// given, base clusterings are chosen too (k-means or genie).
+    /// Clusters: a number, a range such as 2..12, auto (the default), significant, or method. Of a range that number is taken which
+    /// `partita choose-k` finds, 1 where it finds no clusters; auto is 2..12 and up to a twelfth of the objects, 40 at most, or twice as
+    /// many while the number chosen lies in the upper quarter; with significant there is one for every 100 objects at first, 40 at most,
+    /// and neighbours between which a test sees no gap are merged (`partita test --help`); with method every method finds its own.
+    /// Where no flag of the base clusterings but --scale is given, base clusterings are chosen too (k-means or genie).
     #[arg(short = 'k', long = "clusters", value_name = "K")]
     pub(crate) clusters: Option<ClustersAsked>,
     /// Consensus methods, separated by commas; `partita methods` lists them. [default: lwgp; with -k method eac-average]

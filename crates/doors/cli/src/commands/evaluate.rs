@@ -130,7 +130,16 @@ fn support(
             support.labels.len()
         ));
     }
+    let clusters = support.stability.iter().map(|(label, found)| {
+        json!({
+            "label": label,
+            "jaccard": found.jaccard,
+            "dissolved": found.dissolved,
+            "recovered": found.recovered,
+        })
+    });
     let facts = json!({
+        "clusters": clusters.collect::<Vec<_>>(),
         "anmi": support.anmi,
         "agreement": support.mean_agreement(),
         "objects": support.labels.len(),
@@ -150,7 +159,11 @@ fn soft_score(args: &EvaluateArgs) -> Result<Option<f64>, Failure> {
 
 fn as_text(found: &Map<String, Value>) -> String {
     let mut table = TextTable::new(["score", "value"]);
-    for (name, score) in found.iter().filter(|(_, score)| !score.is_null()) {
+    let clusters = found.get("clusters").and_then(Value::as_array);
+    let scores = found
+        .iter()
+        .filter(|(_, score)| !score.is_null() && !score.is_array());
+    for (name, score) in scores {
         match score.as_object() {
             None => table.row([name.clone(), rounded(score)]),
             Some(parts) => parts
@@ -158,7 +171,23 @@ fn as_text(found: &Map<String, Value>) -> String {
                 .for_each(|(part, score)| table.row([format!("{name} {part}"), rounded(score)])),
         }
     }
-    table.render()
+    let stability = clusters.map_or_else(String::new, |clusters| stability_table(clusters));
+    table.render() + &stability
+}
+
+/// How well an ensemble finds every cluster again.
+fn stability_table(clusters: &[Value]) -> String {
+    let mut table = TextTable::new(["cluster", "Jaccard", "dissolved", "recovered"]);
+    for found in clusters {
+        let label = found["label"].as_str().unwrap_or_default().to_owned();
+        let numbers = ["jaccard", "dissolved", "recovered"].map(|name| rounded(&found[name]));
+        let [jaccard, dissolved, recovered] = numbers;
+        table.row([label, jaccard, dissolved, recovered]);
+    }
+    format!(
+        "\n{}Stability is not a p-value: one population that is cut may be cut alike every time.\n",
+        table.render()
+    )
 }
 
 fn rounded(score: &Value) -> String {

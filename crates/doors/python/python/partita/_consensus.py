@@ -164,9 +164,11 @@ def consensus(
     ----------
     ensemble : Ensemble, labels or RowFiles
         What :class:`Ensemble` takes, or what :func:`scan` found: label rows in files, which are read block by block.
-    n_clusters : int, range, "auto" or "method"
+    n_clusters : int, range, "auto", "significant" or "method"
         Clusters of the consensus; a range of which one is chosen (1 if base clusterings agree no more than by chance); ``"auto"``, which
-        is 2 to 12; or ``"method"``, where the method finds its own.
+        is 2 to 12; or ``"method"``, where the method finds its own. ``"significant"`` asks a table, which an ensemble has not:
+        :class:`ConsensusClustering` makes one cluster for every 100 objects and merges neighbours between which
+        :func:`test_clusters` sees no gap.
     method : str, list of str or dict, optional
         A name of :func:`methods`; ``"lwgp"`` if not given, ``"eac-average"`` with ``n_clusters="method"``. Several names, as ``partita run
         -m a,b``: all find a consensus of this ensemble with one number of clusters; a dict has settings of each, such as ``{"lwgp": {},

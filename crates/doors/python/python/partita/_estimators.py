@@ -104,7 +104,7 @@ class ConsensusClustering(_Consensus):
 
     Parameters
     ----------
-    n_clusters : int, range, "auto" or "method", default=8
+    n_clusters : int, range, "auto", "significant" or "method", default=8
         As for :func:`partita.consensus`.
     method : str, optional
         A name of :func:`partita.methods`.
@@ -324,7 +324,7 @@ class StableClusters(ConsensusClustering):
 
     Parameters
     ----------
-    n_clusters : int, range, "auto" or "method", default="method"
+    n_clusters : int, range, "auto", "significant" or "method", default="method"
         As for :func:`partita.consensus`. "method" finds a number by the longest lifetime in a tree, which needs memory for all pairs of
         objects; beyond 30,000 of them give a number, or ``method="eac-sparse"``.
     method : str, optional

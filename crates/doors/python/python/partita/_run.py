@@ -115,7 +115,7 @@ def seed_of(random_state: Any) -> int:
 
 
 def clusters_of(n_clusters: Any, name: str = "n_clusters") -> str:
-    """A number, a range, ``"auto"`` or ``"method"`` as the native functions read it."""
+    """A number, a range, ``"auto"``, ``"significant"`` or ``"method"`` as the native functions read it."""
     if isinstance(n_clusters, range):
         if n_clusters.step != 1 or len(n_clusters) == 0:
             raise InputError(f"{name}={n_clusters}; write a range of step 1 such as range(2, 13)")
@@ -124,7 +124,7 @@ def clusters_of(n_clusters: Any, name: str = "n_clusters") -> str:
         return n_clusters
     if isinstance(n_clusters, numbers.Integral) and not isinstance(n_clusters, bool):
         return str(int(n_clusters))
-    raise InputError(f"{name}={n_clusters!r}; write a number of clusters, range(2, 13), 'auto' or 'method'")
+    raise InputError(f"{name}={n_clusters!r}; write a number of clusters, range(2, 13), 'auto', 'significant' or 'method'")
 
 
 def json_of(settings: Any) -> str:

@@ -29,6 +29,7 @@ __all__ = [
     "agreement_matrix",
     "agreement_weights",
     "anmi",
+    "cluster_stability",
     "co_association",
     "jensen_shannon",
     "nmi",
@@ -224,6 +225,34 @@ def object_agreement(
     every = np.full(count, np.nan)
     every[places] = found
     return every
+
+
+def cluster_stability(labels: Any, ensemble: Any, *, common: bool = False) -> NDArray[np.float64]:
+    """How well the base clusterings find each cluster again, as R's ``fpc::clusterboot`` says it; ``partita evaluate --ensemble``.
+
+    Stability is no p-value: one round population that is cut in two or three may be cut alike every time
+    (:func:`partita.test_clusters` tests).
+
+    Parameters
+    ----------
+    labels, ensemble, common
+        As for :func:`anmi`.
+
+    Returns
+    -------
+    array of shape (K, 3)
+        For every label, in the order of labels: the mean over the base clusterings of the largest Jaccard coefficient with a base
+        cluster, the share of the base clusterings in which it is below .5 (dissolved), and above .75 (recovered).
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.metrics.cluster_stability(["x", "x", "y", "y"], {"a": [0, 0, 1, 1], "b": [0, 1, 1, 1]}).round(2)
+    array([[0.75, 0.  , 0.5 ],
+           [0.83, 0.  , 0.5 ]])
+    """
+    codes, reference, _, _ = _matched(labels, ensemble, None, None, common)
+    return _partita.cluster_stability(codes, reference)
 
 
 def agreement_weights(ensemble: Any) -> NDArray[np.float64]:

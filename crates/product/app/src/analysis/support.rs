@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use partita::extend::{WeightError, WeightedEnsemble};
 use partita::files::{self, Labels};
-use partita::metrics::{MetricsError, anmi, object_agreement};
+use partita::metrics::{ClusterStability, MetricsError, anmi, cluster_stability, object_agreement};
 use partita::{BaseWeights, Ensemble, ObjectWeights, Partition};
 
 use crate::analysis::agreement::mean;
@@ -48,6 +48,8 @@ pub struct Support {
     pub anmi: f64,
     /// In what share of the base clusterings each object lies with its cluster ([`object_agreement`]).
     pub agreement: Vec<f64>,
+    /// How well the base clusterings find each label's objects again ([`cluster_stability`]).
+    pub stability: Vec<(String, ClusterStability)>,
     /// Base clusterings.
     pub base_clusterings: usize,
     partition: Partition,
@@ -171,14 +173,29 @@ impl<'a> Judge<'a> {
         object_agreement(self.weighted(), labels)
     }
 
-    /// Both, of the labels in these rows.
+    /// How well the base clusterings find each cluster of these labels again ([`cluster_stability`]).
+    ///
+    /// # Errors
+    /// As [`cluster_stability`].
+    pub fn stability(&self, labels: &Partition) -> Result<Vec<ClusterStability>, MetricsError> {
+        cluster_stability(&self.ensemble, labels)
+    }
+
+    /// All, of the labels in these rows.
     fn support(&self, labels: &Labels, rows: &[usize]) -> Result<Support, AppError> {
         let labels: Vec<String> = rows
             .iter()
             .filter_map(|&row| labels.column.values[row].clone())
             .collect();
         let partition = partition_of(&labels);
+        let found = self.stability(&partition)?;
+        let mut stability = vec![None; partition.clusters()];
+        for (text, &label) in labels.iter().zip(partition.labels()) {
+            let label = label as usize;
+            stability[label].get_or_insert_with(|| (text.clone(), found[label]));
+        }
         Ok(Support {
+            stability: stability.into_iter().flatten().collect(),
             object_names: self.ensemble.object_names().map(<[String]>::to_vec),
             anmi: self.anmi(&partition)?,
             agreement: self.agreement(&partition)?,

@@ -10,6 +10,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The largest number of clusters that is looked at of labels, where none is named.
 const MOST: usize = 12;
 
+/// The most clusters that are made to be merged again.
+const MOST_PARTS: usize = 40;
+
+/// Objects for each of these clusters, so that most have the 30 rows that the test of gaps learns on and counts.
+const OBJECTS_A_PART: usize = 100;
+
 /// How many clusters the consensus of an experiment has.
 ///
 /// | as text | meaning |
@@ -18,6 +24,7 @@ const MOST: usize = 12;
 /// | `2..12` | the number of these that `choose-k` finds; 1 where it finds no clusters |
 /// | `2..` | from 2 to as many as the table has objects for, 40 at most; to 12 of labels |
 /// | `auto` | the same as `2..` |
+/// | `significant` | those between which a test on the table sees gaps: the consensus has one for every 100 objects, 40 at most, and neighbours without a gap are merged |
 /// | `method` | what each method finds by its own criterion |
 ///
 /// In JSON a number or one of the texts. Records of versions before `2..12` existed say `"auto"` for `method`, and are
@@ -33,6 +40,8 @@ pub enum ClustersAsked {
         /// The largest, where one is named.
         last: Option<usize>,
     },
+    /// As many as a test of gaps leaves of more.
+    Significant,
     /// Each method chooses by its own criterion.
     Method,
 }
@@ -53,8 +62,13 @@ impl ClustersAsked {
     pub fn clusters(self) -> Clusters {
         match self {
             Self::Exactly(clusters) => Clusters::Exactly(clusters),
-            Self::Chosen { .. } | Self::Method => Clusters::Auto,
+            Self::Chosen { .. } | Self::Significant | Self::Method => Clusters::Auto,
         }
+    }
+
+    /// The clusters of so many objects that are tested and merged.
+    pub(crate) fn parts(objects: usize) -> usize {
+        (objects / OBJECTS_A_PART).clamp(2, MOST_PARTS)
     }
 
     /// The most that a method may be asked for, of so many objects.
@@ -63,6 +77,7 @@ impl ClustersAsked {
             Self::Chosen { last, .. } => {
                 Clusters::Exactly(last.unwrap_or(MOST).min(objects.max(1)))
             }
+            Self::Significant => Clusters::Exactly(Self::parts(objects)),
             Self::Exactly(_) | Self::Method => self.clusters(),
         }
     }
@@ -81,10 +96,10 @@ impl FromStr for ClustersAsked {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str =
-            "write a number of clusters such as 10, a range such as 2..12, auto, or method";
+        const FORM: &str = "write a number of clusters such as 10, a range such as 2..12, auto, significant, or method";
         match (text, text.split_once("..")) {
             ("auto", _) => Ok(Self::OPEN),
+            ("significant", _) => Ok(Self::Significant),
             ("method", _) => Ok(Self::Method),
             (_, Some((first, ""))) => match first.parse() {
                 Ok(first) => Ok(Self::Chosen { first, last: None }),
@@ -121,6 +136,7 @@ impl fmt::Display for ClustersAsked {
                 let last = last.map_or_else(String::new, |last| last.to_string());
                 write!(f, "{first}..{last}")
             }
+            Self::Significant => f.write_str("significant"),
             Self::Method => f.write_str("method"),
         }
     }
@@ -187,6 +203,7 @@ mod tests {
         for count in [
             ClustersAsked::OPEN,
             range,
+            ClustersAsked::Significant,
             ClustersAsked::Method,
             ClustersAsked::Exactly(4),
         ] {

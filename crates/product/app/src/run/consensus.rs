@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use partita::extend::{Consensus, Problem, consense};
+use partita::ndarray::ArrayView2;
 use partita::{
     BaseWeights, Clusters, Ensemble, Features, MemoryBudget, ObjectWeights, Outcome, Seed,
 };
@@ -11,6 +12,7 @@ use crate::error::AppError;
 use crate::experiment::description::MethodChoice;
 use crate::observer::Observer;
 use crate::output::record::MethodRecord;
+use crate::run::significance::{merge_clusters, of_test};
 use crate::stopwatch::Stopwatch;
 use crate::{methods, phases, seeds};
 
@@ -22,6 +24,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) weights: Option<&'a BaseWeights>,
     pub(crate) object_weights: Option<&'a ObjectWeights>,
     pub(crate) clusters: Clusters,
+    /// A scaled table on which clusters are tested and merged, where that is asked for.
+    pub(crate) tested: Option<ArrayView2<'a, f64>>,
     /// The seed of the run.
     pub(crate) seed: u64,
     pub(crate) budget: MemoryBudget,
@@ -45,12 +49,19 @@ impl Shared<'_> {
         let name = methods::name_of(method);
         phases::taken();
         let stopwatch = Stopwatch::start();
-        let outcome = consense(method, &problem, &*observer.begin(name)).map_err(|source| {
+        let mut outcome = consense(method, &problem, &*observer.begin(name)).map_err(|source| {
             AppError::Consensus {
                 input: self.source.into(),
                 source,
             }
         })?;
+        if let Some(table) = self.tested {
+            let monitor = observer.begin("testing clusters");
+            let how = (Seed::new(self.seed), self.budget);
+            let found = merge_clusters(&mut outcome, table, how, &*monitor);
+            drop(monitor);
+            observer.note(&found.map_err(|error| of_test(self.source, error))?);
+        }
         let record = MethodRecord::new(name, self.seed, self.ensemble, &outcome, stopwatch.read());
         outcome
             .warnings

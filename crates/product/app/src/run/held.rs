@@ -9,7 +9,7 @@ use partita::extend::{Consensus, ProblemSize, WeightedEnsemble, option};
 use partita::files::{self, LabelColumn, Table};
 use partita::generate::{Durable, GenerateError, Recipe};
 use partita::metrics::Scores;
-use partita::{BaseWeights, Clusters, Ensemble, MemoryBudget, ObjectWeights, Outcome, Seed};
+use partita::{BaseWeights, Ensemble, MemoryBudget, ObjectWeights, Outcome, Seed};
 use partita_select::Choice;
 
 use crate::analysis::agreement::{agreement_of, mean};
@@ -36,6 +36,7 @@ use crate::output::page::{Shown, page, with_fitting_names};
 use crate::output::record::{MethodRecord, RunRecord};
 use crate::output::result_files::MethodResult;
 use crate::run::consensus::Shared;
+use crate::run::number_of_clusters::Number;
 use crate::run::row_source::RowSource;
 use crate::stopwatch::{Spent, Stopwatch};
 use crate::text_files::{make_folder, write_text};
@@ -154,13 +155,7 @@ impl Experiment {
             records,
             base_weights,
             object_weights,
-        } = self.consensus(
-            &methods,
-            number.clusters,
-            &inputs,
-            &bases.ensemble,
-            observer,
-        )?;
+        } = self.consensus(&methods, &number, &inputs, &bases.ensemble, observer)?;
         if outcomes.is_empty() && self.outputs.folder.is_none() {
             return Err(AppError::nothing_finished());
         }
@@ -393,7 +388,7 @@ impl Experiment {
     fn consensus(
         &self,
         methods: &[&'static dyn Consensus],
-        clusters: Clusters,
+        number: &Number,
         inputs: &Inputs<'_>,
         ensemble: &Ensemble,
         observer: &dyn Observer,
@@ -422,7 +417,8 @@ impl Experiment {
             features,
             weights,
             object_weights,
-            clusters,
+            clusters: number.clusters,
+            tested: number.tested.as_ref().map(|table| table.view()),
             seed,
             budget,
             source,

@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 
 use partita::extend::{Consensus, Problem, option};
-use partita::generate::Scale;
+use partita::generate::{Scale, TableView};
+use partita::ndarray::Array2;
 use partita::{Clusters, Ensemble, MemoryBudget, Seed};
 use partita_select::{AutoChoice, Choice, ChooseSettings, EnsembleChoiceSettings, choose_recipe};
 
@@ -17,6 +18,7 @@ use crate::experiment::file_names::CHOICE;
 use crate::input::inputs::Inputs;
 use crate::input::table::InputTable;
 use crate::observer::Observer;
+use crate::run::significance::scale_complete_rows;
 use crate::stopwatch::{Spent, Stopwatch};
 use crate::text_files::write_json;
 use crate::version::VERSION;
@@ -32,6 +34,20 @@ pub(crate) struct Number {
     pub(crate) spent: Option<Spent>,
     /// How base clusterings are made, where that was chosen.
     pub(crate) auto: Option<AutoChoice>,
+    /// The table on which clusters are tested and merged, scaled, where that is asked for.
+    pub(crate) tested: Option<Array2<f64>>,
+}
+
+impl Number {
+    fn of(clusters: Clusters) -> Self {
+        Self {
+            clusters,
+            choice: None,
+            spent: None,
+            auto: None,
+            tested: None,
+        }
+    }
 }
 
 impl Experiment {
@@ -43,6 +59,9 @@ impl Experiment {
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Number, AppError> {
+        if self.clusters == ClustersAsked::Significant {
+            return self.parts(inputs, budget, observer);
+        }
         if let (Some(table), ClustersAsked::Exactly(clusters)) = (&inputs.table, self.clusters)
             && self.auto
             && table.has_recipes()
@@ -51,20 +70,10 @@ impl Experiment {
             return self.recipe_for(clusters, table, budget, observer);
         }
         if let Some(clusters) = self.fixed_clusters(methods, inputs) {
-            return Ok(Number {
-                clusters: Clusters::Exactly(clusters),
-                choice: None,
-                spent: None,
-                auto: None,
-            });
+            return Ok(Number::of(Clusters::Exactly(clusters)));
         }
         let ClustersAsked::Chosen { first, last } = self.clusters else {
-            return Ok(Number {
-                clusters: self.clusters.clusters(),
-                choice: None,
-                spent: None,
-                auto: None,
-            });
+            return Ok(Number::of(self.clusters.clusters()));
         };
         let stopwatch = Stopwatch::start();
         let (choice, auto) = match (&self.input, &inputs.table, &inputs.ensemble) {
@@ -107,6 +116,7 @@ impl Experiment {
             choice: Some(choice),
             spent: Some(stopwatch.read()),
             auto,
+            tested: None,
         })
     }
 
@@ -122,6 +132,46 @@ impl Experiment {
             .first()?
             .fixed_clusters(&choice.settings, ensemble.bases())
             .filter(|_| open)
+    }
+
+    /// More clusters than there are, and the table on which they are tested.
+    fn parts(
+        &self,
+        inputs: &Inputs<'_>,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Number, AppError> {
+        let (Some(table), Some(features)) = (&inputs.table, inputs.features()) else {
+            let reason = format!(
+                "gaps between clusters are tested on a table of numbers; give one ({}), or a number of clusters",
+                option("features").called("X")
+            );
+            return Err(AppError::request(reason));
+        };
+        if self.outputs.model.is_some() {
+            return Err(AppError::request(
+                "a model labels new objects by the clusters of a method, and these are merged afterwards; give a number of clusters",
+            ));
+        }
+        let clusters = ClustersAsked::parts(inputs.objects());
+        let mut number = match self.auto && table.has_recipes() {
+            true => self.recipe_for(clusters, table, budget, observer)?,
+            false => Number::of(Clusters::Exactly(clusters)),
+        };
+        let how = match (&number.auto, &self.input) {
+            (Some(auto), _) => auto.recipe.scale,
+            (None, Input::Table { recipe, .. }) => recipe.scale,
+            (None, Input::Ensemble { .. }) => Scale::Auto,
+        };
+        let mut values = features.values().to_owned();
+        if let TableView::Gaps(_, gaps) = table.view() {
+            for &(row, column) in gaps {
+                values[[row as usize, column as usize]] = f64::NAN;
+            }
+        }
+        scale_complete_rows(&mut values, how);
+        number.tested = Some(values);
+        Ok(number)
     }
 
     /// The recipe of a table for a number of clusters.
@@ -154,9 +204,9 @@ impl Experiment {
         say_recipe(&auto, observer);
         Ok(Number {
             clusters: Clusters::Exactly(clusters),
-            choice: None,
             spent: Some(stopwatch.read()),
             auto: Some(auto),
+            ..Number::of(Clusters::Exactly(clusters))
         })
     }
 

@@ -61,7 +61,7 @@ impl RowSource {
                 others.join(", ")
             ));
         }
-        if let ClustersAsked::Chosen { .. } = experiment.clusters {
+        if let ClustersAsked::Chosen { .. } | ClustersAsked::Significant = experiment.clusters {
             return refuse(format!(
                 "the choice of K looks at label rows in memory; with {stream} or a manifest name a number with {}",
                 option("k").called("n-clusters")

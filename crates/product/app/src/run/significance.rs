@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use partita::extend::option;
 use partita::files::{self, LabelColumn, Labels, Table};
 use partita::generate::{Scale, scale};
-use partita::ndarray::{Array2, Axis};
-use partita::{MemoryBudget, Seed};
+use partita::ndarray::{Array2, ArrayView2, Axis};
+use partita::{MemoryBudget, Monitor, Outcome, Partition, Seed, SoftPartition};
 use partita_significance::{GapTest, GapTestSettings, SignificanceError, Split, Verdict, gap_test};
 use serde_json::{Value, json};
 
@@ -240,7 +240,7 @@ impl ClusterTestInput {
 }
 
 /// Scales the rows without a missing value; others stay as they are.
-fn scale_complete_rows(values: &mut Array2<f64>, how: Scale) {
+pub(crate) fn scale_complete_rows(values: &mut Array2<f64>, how: Scale) {
     let complete = |row: usize| values.row(row).iter().all(|value| !value.is_nan());
     let rows: Vec<usize> = (0..values.nrows()).filter(|&row| complete(row)).collect();
     if rows.len() == values.nrows() {
@@ -251,6 +251,59 @@ fn scale_complete_rows(values: &mut Array2<f64>, how: Scale) {
     for (row, scaled) in rows.into_iter().zip(scaled.outer_iter()) {
         values.row_mut(row).assign(&scaled);
     }
+}
+
+/// Merges the clusters of an outcome between which no gap is seen on a scaled table; what was found, in words.
+pub(crate) fn merge_clusters(
+    outcome: &mut Outcome,
+    table: ArrayView2<'_, f64>,
+    (seed, budget): (Seed, MemoryBudget),
+    monitor: &dyn Monitor,
+) -> Result<String, SignificanceError> {
+    let labels: Vec<Option<u32>> = outcome
+        .partition
+        .labels()
+        .iter()
+        .copied()
+        .map(Some)
+        .collect();
+    let mut settings = GapTestSettings::default();
+    settings.merge_small = true;
+    let test = match gap_test(table, &labels, seed, &settings, budget, monitor) {
+        Err(SignificanceError::OneCluster { .. }) => {
+            return Ok("1 cluster, of which nothing is tested".into());
+        }
+        other => other?,
+    };
+    let merged = test.merged.len();
+    let mut of_label = vec![0; outcome.partition.clusters()];
+    for cluster in &test.clusters {
+        of_label[cluster.label as usize] = cluster.merged;
+    }
+    let hard = |labels: &[u32]| {
+        labels
+            .iter()
+            .map(|&label| of_label[label as usize] as u32)
+            .collect()
+    };
+    outcome.partition =
+        Partition::new(hard(outcome.partition.labels()), merged).expect("a place of every cluster");
+    if let Some(soft) = outcome.soft.take() {
+        let mut shares = Array2::zeros((soft.objects(), merged));
+        for (from, &to) in soft.rows().columns().into_iter().zip(&of_label) {
+            let mut into = shares.column_mut(to);
+            into += &from;
+        }
+        let soft = SoftPartition::new(shares).expect("shares of fewer clusters");
+        outcome.partition = soft.hard();
+        outcome.soft = Some(soft);
+    }
+    (outcome.names, outcome.posterior, outcome.model) = (None, None, None);
+    outcome.warnings.extend(test.warnings());
+    outcome
+        .details
+        .insert("tested_clusters".into(), test.clusters.len().into());
+    Ok(test.sentence())
 }
 
 /// The labels that there are, in the order of their codes.
@@ -269,7 +322,7 @@ fn no_labels(file: &Path) -> AppError {
     AppError::content(file, reason)
 }
 
-fn of_test(path: &Path, error: SignificanceError) -> AppError {
+pub(crate) fn of_test(path: &Path, error: SignificanceError) -> AppError {
     match error {
         SignificanceError::Interrupted => AppError::nothing_finished(),
         SignificanceError::Setting { .. } => AppError::request(error.to_string()),
