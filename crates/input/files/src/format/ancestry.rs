@@ -127,6 +127,15 @@ fn archive(path: &Path, bytes: impl Read + Seek, budget: MemoryBudget) -> Result
     names.retain(|name| {
         !name.ends_with('/') && !name.starts_with("__MACOSX") && !called(name).starts_with('.')
     });
+    let mut list = None;
+    for name in &names {
+        let mut read = || {
+            let bytes =
+                unpacked(&path.join(name), &mut members.by_name(name).ok()?, budget).ok()?;
+            String::from_utf8(bytes).ok()
+        };
+        list = list.or(Listed::of(&called(name), &mut read));
+    }
     let named = names.iter().any(|name| fits(Path::new(name)));
     if named {
         names.retain(|name| fits(Path::new(name)));
@@ -155,7 +164,55 @@ fn archive(path: &Path, bytes: impl Read + Seek, budget: MemoryBudget) -> Result
     if found.is_empty() {
         return Err(FileError::damaged(path, "this archive has no run in it"));
     }
+    // What the runs themselves say counts first.
+    if let Some(list) = list.filter(|list| list.objects == found[0].values.nrows()) {
+        let first = &mut found[0];
+        first.names = first.names.take().or(list.names);
+        first.populations = first.populations.take().or(list.populations);
+    }
     Ok(found)
+}
+
+/// How the names of files end that list objects, a line each, and which of its words are names and populations: `.ind2pop`, `.popfile`,
+/// `.ind` of EIGENSOFT, `.fam` of PLINK.
+pub(crate) const LISTS: [(&str, Option<usize>, usize); 4] = [
+    (".ind2pop", None, 0),
+    (".popfile", None, 0),
+    (".ind", Some(0), 2),
+    (".fam", Some(1), 0),
+];
+
+/// Names and populations of objects in a file that lists them.
+pub(crate) struct Listed {
+    pub(crate) objects: usize,
+    pub(crate) names: Option<Vec<String>>,
+    pub(crate) populations: Option<Vec<String>>,
+}
+
+impl Listed {
+    /// What a file of this name (small letters) lists; none for other files, and where neither is said.
+    pub(crate) fn of(name: &str, text: impl FnOnce() -> Option<String>) -> Option<Self> {
+        let (_, of_name, population) = LISTS.iter().find(|(ending, ..)| name.ends_with(ending))?;
+        let text = text()?;
+        let lines: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .filter(|fields: &Vec<&str>| !fields.is_empty())
+            .collect();
+        let column = |at: usize| -> Option<Vec<String>> {
+            let fields = lines.iter().map(|fields| fields.get(at));
+            fields
+                .map(|field| field.map(|&field| field.to_owned()))
+                .collect()
+        };
+        let listed = Self {
+            objects: lines.len(),
+            names: of_name.and_then(column).filter(|names| !repeat(names)),
+            // A family of its own for everybody says nothing.
+            populations: column(*population).filter(|populations| repeat(populations)),
+        };
+        (listed.names.is_some() || listed.populations.is_some()).then_some(listed)
+    }
 }
 
 /// The lines of shares of a file.

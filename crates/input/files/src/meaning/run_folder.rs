@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::disk::metadata;
 use crate::error::{FileError, Result};
-use crate::format::ancestry::{repeat, stem};
+use crate::format::ancestry::{LISTS, Listed, stem};
 use crate::open_file::lower_name;
 
 /// Names and populations of objects, as a file lists them.
@@ -36,11 +36,12 @@ pub struct LoggedFit {
 /// Longer files are no logs.
 const LONGEST_LOG: u64 = 1 << 24;
 
-/// The runs that a file map of pong lists: lines of a name, a number of clusters and a file; none where it is something else.
+/// The runs that a file map of pong lists, and the number of clusters that it says of each: lines of a name, a number and a file; none where it
+/// is something else.
 ///
 /// # Errors
 /// [`FileError`] for a file that is listed and not there.
-pub fn listed_runs(path: &Path) -> Result<Option<Vec<PathBuf>>, FileError> {
+pub fn listed_runs(path: &Path) -> Result<Option<Vec<(PathBuf, usize)>>, FileError> {
     let name = lower_name(path);
     let text = [".txt", ".filemap", "filemap"]
         .iter()
@@ -55,39 +56,30 @@ pub fn listed_runs(path: &Path) -> Result<Option<Vec<PathBuf>>, FileError> {
         .filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     for (at, line) in lines.enumerate() {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        match fields[..] {
-            [_, clusters, file]
-                if clusters.parse::<u16>().is_ok() && file.parse::<f64>().is_err() =>
-            {
-                files.push(folder.join(file));
+        let [_, clusters, file] = fields[..] else {
+            return Ok(None);
+        };
+        match clusters.parse::<u16>() {
+            Ok(clusters) if file.parse::<f64>().is_err() => {
+                files.push((folder.join(file), clusters.into()));
             }
             // A header, which pong refuses.
-            [_, clusters, _] if at == 0 && clusters.parse::<f64>().is_err() => {}
+            Err(_) if at == 0 && clusters.parse::<f64>().is_err() => {}
             _ => return Ok(None),
         }
     }
     // One that is there says that it is a list of files.
-    match files.iter().find(|file| metadata(file).is_err()) {
-        Some(missing) if files.iter().any(|file| metadata(file).is_ok()) => {
-            Err(FileError::damaged(
-                path,
-                format!("it lists {}, which is not there", missing.display()),
-            ))
-        }
+    let is_there = |(file, _): &&(PathBuf, usize)| metadata(file).is_ok();
+    match files.iter().find(|file| !is_there(file)) {
+        Some((missing, _)) if files.iter().any(|file| is_there(&file)) => Err(FileError::damaged(
+            path,
+            format!("it lists {}, which is not there", missing.display()),
+        )),
         Some(_) => Ok(None),
         None if files.is_empty() => Ok(None),
         None => Ok(Some(files)),
     }
 }
-
-/// How the names of files end that list objects, a line each, and which of its words are names and populations: `.ind2pop`, `.popfile`,
-/// `.ind` of EIGENSOFT, `.fam` of PLINK.
-const LISTS: [(&str, Option<usize>, usize); 4] = [
-    (".ind2pop", None, 0),
-    (".popfile", None, 0),
-    (".ind", Some(0), 2),
-    (".fam", Some(1), 0),
-];
 
 /// The names and populations of so many objects in a file beside a run that [`listed_objects`] reads, called like the run, or the only one
 /// of its kind.
@@ -117,28 +109,13 @@ pub fn objects_beside(run: &Path, objects: usize) -> Option<ListedObjects> {
 /// The names and populations of objects in a file of an ancestry program that lists them: `.ind2pop`, `.popfile` (a population a line),
 /// `.ind` of EIGENSOFT, `.fam` of PLINK. None for other files, and where neither is said.
 pub fn listed_objects(file: &Path) -> Option<ListedObjects> {
-    let own = lower_name(file);
-    let (_, name, population) = LISTS.iter().find(|(ending, ..)| own.ends_with(ending))?;
-    let text = short_text(file)?;
-    let lines: Vec<Vec<&str>> = text
-        .lines()
-        .map(|line| line.split_whitespace().collect())
-        .filter(|fields: &Vec<&str>| !fields.is_empty())
-        .collect();
-    let column = |at: usize| -> Option<Vec<String>> {
-        lines
-            .iter()
-            .map(|fields| fields.get(at).map(|&field| field.to_owned()))
-            .collect()
-    };
-    let listed = ListedObjects {
+    let listed = Listed::of(&lower_name(file), || short_text(file))?;
+    Some(ListedObjects {
         file: file.into(),
-        objects: lines.len(),
-        names: name.and_then(column).filter(|names| !repeat(names)),
-        // A family of its own for everybody says nothing.
-        populations: column(*population).filter(|populations| repeat(populations)),
-    };
-    (listed.names.is_some() || listed.populations.is_some()).then_some(listed)
+        objects: listed.objects,
+        names: listed.names,
+        populations: listed.populations,
+    })
 }
 
 /// What logs beside runs say: ADMIXTURE (`CV error (K=3): 0.55`, `Loglikelihood: -1234.5` before it) and fastStructure (`name.3.log`:

@@ -64,7 +64,8 @@ impl AlignInput {
     /// [`AppError`] for files that cannot be read, rows that are not shares, or runs of different objects.
     pub fn align(&self, observer: &dyn Observer) -> Result<AlignedRuns, AppError> {
         let options = self.read.clone().within(default_budget());
-        let files = self.listed()?;
+        let listed = self.listed()?;
+        let files: Vec<PathBuf> = listed.iter().map(|(file, _)| file.clone()).collect();
         let mut runs: Vec<(String, Run)> = Vec::new();
         let mut logged: Vec<LoggedFit> = Vec::new();
         let (mut names, mut populations): (Option<Vec<String>>, Option<Vec<String>>) = (None, None);
@@ -84,7 +85,7 @@ impl AlignInput {
                     None => read_runs(file, &options),
                 })
                 .collect();
-            for (file, tables) in part.iter().zip(read) {
+            for (place, (file, tables)) in part.iter().zip(read).enumerate() {
                 let tables = tables?;
                 let order = match (&names, &tables.object_names) {
                     (Some(known), Some(own)) if known != own => {
@@ -96,6 +97,11 @@ impl AlignInput {
                 populations = populations.or(tables.populations.clone());
                 logged.extend(tables.runs.iter().filter_map(fit_of_run));
                 let own = of_file(tables, order.as_deref());
+                if let Some(Some((map, clusters))) =
+                    listed.get(at * together + place).map(|(_, said)| said)
+                {
+                    check_listed(map, *clusters, file, &own)?;
+                }
                 runs.extend(own.into_iter().map(|run| (joined::file_name(file), run)));
             }
         }
@@ -144,16 +150,34 @@ impl AlignInput {
         Ok(found)
     }
 
-    /// The files, with those of a file map in its place.
-    fn listed(&self) -> Result<Vec<PathBuf>, AppError> {
+    /// The files, with those of a file map in its place, and the number of clusters that it says of each.
+    fn listed(&self) -> Result<Vec<(PathBuf, Option<(PathBuf, usize)>)>, AppError> {
         let mut files = Vec::new();
         for file in &self.files {
             match files::listed_runs(file)? {
-                Some(listed) => files.extend(listed),
-                None => files.push(file.clone()),
+                Some(listed) => {
+                    let said = |(run, clusters)| (run, Some((file.clone(), clusters)));
+                    files.extend(listed.into_iter().map(said));
+                }
+                None => files.push((file.clone(), None)),
             }
         }
         Ok(files)
+    }
+}
+
+/// Refuses a run with other clusters than the file map says.
+fn check_listed(map: &Path, clusters: usize, file: &Path, runs: &[Run]) -> Result<(), AppError> {
+    match runs {
+        [run] if run.clusters() != clusters => {
+            let reason = format!(
+                "it says that {} has {clusters} clusters, and that has {}",
+                file.display(),
+                run.clusters()
+            );
+            Err(AppError::content(map, reason))
+        }
+        _ => Ok(()),
     }
 }
 
