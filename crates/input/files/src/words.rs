@@ -108,9 +108,14 @@ pub(crate) fn is_duration(column: &str) -> bool {
     has_word(column, DURATIONS)
 }
 
-/// Whether a column is called as the labels of a clustering are: `cluster`, `leiden_0.5`, `kmeans4`, `RNA_snn_res.1`.
+/// Whether a column is called as the labels of a clustering are: `cluster`, `leiden_0.5`, `kmeans4`, `RNA_snn_res.1`, `ward k=4` as our own
+/// base clusterings.
 pub(crate) fn is_clustering(column: &str) -> bool {
     let small = column.to_lowercase();
+    let clusters = small.rsplit_once("k=").map(|(_, clusters)| clusters);
+    if clusters.is_some_and(|clusters| clusters.parse::<u32>().is_ok()) {
+        return true;
+    }
     let words = || {
         let words = small.split(|letter: char| !letter.is_alphabetic());
         words.filter(|word| !word.is_empty())
@@ -321,8 +326,14 @@ mod tests {
             ),
             (
                 is_clustering,
-                &["cluster", "leiden_0.5", "kmeans4", "RNA_snn_res.1"],
-                &["cluster_size", "distance_to_cluster_1_dist", "x"],
+                &[
+                    "cluster",
+                    "leiden_0.5",
+                    "kmeans4",
+                    "RNA_snn_res.1",
+                    "genie-3 k=11",
+                ],
+                &["cluster_size", "distance_to_cluster_1_dist", "x", "k=v"],
             ),
             (names_objects, &["Barcode", "sample_id"], &["", "x"]),
             (
