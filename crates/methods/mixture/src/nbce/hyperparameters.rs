@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use partita_core::SettingChoice;
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::digamma;
 
@@ -24,30 +25,80 @@ impl Hyperparameters {
     }
 }
 
+/// Whether α0 and β are learned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Learn {
+    /// They stay as given.
+    #[default]
+    False,
+    /// Under Gamma(1, 1), which keeps both from growing without end.
+    True,
+    /// By maximum likelihood, as the paper has it.
+    Ml,
+}
+
+impl Learn {
+    pub(crate) fn is_on(self) -> bool {
+        self != Self::False
+    }
+
+    /// How steeply the log density of learned values falls.
+    pub(crate) fn slope(self) -> f64 {
+        f64::from(u8::from(self == Self::True))
+    }
+
+    /// What to say of estimates of maximum likelihood that ran to a limit.
+    pub(crate) fn warnings(self, found: Hyperparameters) -> Vec<String> {
+        let both = [("alpha0", found.alpha0), ("beta", found.beta)];
+        let ran = |&(name, value): &(&str, f64)| {
+            let at = |limit: f64| self == Self::Ml && (value / limit).ln().abs() < 1e-2;
+            if at(RANGE.0) {
+                let fix = format!("set {name} and leave learn out, if that is not what you want");
+                Some(format!(
+                    "the likelihood rises while {name} falls to 0: it stands at {}; {fix}",
+                    RANGE.0
+                ))
+            } else if at(RANGE.1) {
+                let fix = "take learn=true, under which it stays finite";
+                Some(format!(
+                    "the likelihood rises while {name} grows: it stands at {}; {fix}",
+                    RANGE.1
+                ))
+            } else {
+                None
+            }
+        };
+        both.iter().filter_map(ran).collect()
+    }
+}
+
 /// Where learned values are looked for.
 const RANGE: (f64, f64) = (1e-4, 1e4);
 
-/// The values that maximise a variational bound plus their Gamma(1, 1) log densities, given the expected log shares
-/// of clusters and labels.
+/// The values that maximise a variational bound plus their log densities (those of Gamma(1, 1) where `learn` says so), given the expected log
+/// shares of clusters and labels.
 ///
 /// ```text
 /// α0: ln Γ(α0) − K ln Γ(α0/K) + α0/K Σ_k E ln π_k − α0
 /// β:  Σ_u ω_u K (ln Γ(J_u β) − J_u ln Γ(β)) + β Σ_kuj ω_u E ln θ_kuj − β
 /// ```
 pub(crate) fn maximise(
+    learn: Learn,
     expected_log_pi: &[f64],
     expected_log_theta: f64,
     layout: &BaseLayout,
 ) -> Hyperparameters {
     let clusters = expected_log_pi.len() as f64;
     let pi: f64 = expected_log_pi.iter().sum();
-    let alpha0 = root(|a| digamma(a) - digamma(a / clusters) + pi / clusters - 1.0);
+    let alpha0 = root(|a| digamma(a) - digamma(a / clusters) + pi / clusters - learn.slope());
     let slope = |beta: f64| {
         let base = |(u, labels): (usize, Range<usize>)| {
             let labels = labels.len() as f64;
             layout.copies_of(u) * (clusters * labels * (digamma(labels * beta) - digamma(beta)))
         };
-        layout.bases().map(base).sum::<f64>() + expected_log_theta - 1.0
+        layout.bases().map(base).sum::<f64>() + expected_log_theta - learn.slope()
     };
     Hyperparameters {
         alpha0,
@@ -55,8 +106,9 @@ pub(crate) fn maximise(
     }
 }
 
-/// The values that maximise ln p(z) + ln p(labels | z) at expected counts, plus their Gamma(1, 1) log densities.
+/// The values that maximise ln p(z) + ln p(labels | z) at expected counts, plus their log densities as in [`maximise`].
 pub(crate) fn maximise_collapsed(
+    learn: Learn,
     prior: NbcePrior,
     sums: &SufficientStatistics,
     layout: &BaseLayout,
@@ -81,10 +133,10 @@ pub(crate) fn maximise_collapsed(
                 .map(|&total| labels * rise(labels * beta, total));
             layout.copies_of(u) * (rises - falls.sum::<f64>())
         };
-        layout.bases().map(base).sum::<f64>() - 1.0
+        layout.bases().map(base).sum::<f64>() - learn.slope()
     };
     Hyperparameters {
-        alpha0: root(|alpha0| prior.slope(&sums.sizes, alpha0) - 1.0),
+        alpha0: root(|alpha0| prior.slope(&sums.sizes, alpha0) - learn.slope()),
         beta: root(slope),
     }
 }
@@ -115,14 +167,45 @@ mod tests {
         let held = Held::each(&ensemble);
         let labels: Vec<u32> = (0..24).map(|i| i * 3 / 24).collect();
         let sums = held.rows().given_hard(&labels, 5);
-        for prior in [NbcePrior::Symmetric, NbcePrior::StickBreaking] {
-            let best = maximise_collapsed(prior, &sums, &held.layout);
-            let alpha0 = |a: f64| prior.log_partition(&sums.sizes, a) - a;
-            let beta = |b: f64| log_labels(&sums, &held.layout, b) - b;
+        let priors = [NbcePrior::Symmetric, NbcePrior::StickBreaking];
+        for (prior, learn) in priors
+            .into_iter()
+            .flat_map(|prior| [Learn::True, Learn::Ml].map(|learn| (prior, learn)))
+        {
+            let best = maximise_collapsed(learn, prior, &sums, &held.layout);
+            assert_eq!(learn.warnings(best), Vec::<String>::new());
+            let alpha0 = |a: f64| prior.log_partition(&sums.sizes, a) - learn.slope() * a;
+            let beta = |b: f64| log_labels(&sums, &held.layout, b) - learn.slope() * b;
             for factor in [0.5, 0.9, 1.1, 2.0] {
                 assert!(alpha0(best.alpha0 * factor) < alpha0(best.alpha0));
                 assert!(beta(best.beta * factor) < beta(best.beta));
             }
         }
+    }
+
+    /// Pure clusters want β at 0, and labels that clusters say nothing of want it without end.
+    #[test]
+    fn estimates_that_run_away_end_at_a_limit_and_say_so() {
+        let labels: Vec<u32> = (0..12).map(|i| i % 3).collect();
+        let held = Held::each(&partita_conformance::ensemble([(
+            "a".into(),
+            labels.iter().map(|&j| Some(j)).collect(),
+        )]));
+        let even: Vec<u32> = (0..12).map(|i| i / 3 % 2).collect();
+        for (clusters, part) in [
+            (labels, "beta falls to 0: it stands at 0.0001"),
+            (even, "beta grows: it stands at 10000; take learn=true"),
+        ] {
+            let sums = held.rows().given_hard(&clusters, 3);
+            let best = maximise_collapsed(Learn::Ml, NbcePrior::Symmetric, &sums, &held.layout);
+            let told = Learn::Ml.warnings(best);
+            assert!(told.iter().any(|text| text.contains(part)), "{told:?}");
+            assert!(Learn::True.warnings(best).is_empty());
+        }
+        let sums = held
+            .rows()
+            .given_hard(&[0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1], 3);
+        let kept = maximise_collapsed(Learn::True, NbcePrior::Symmetric, &sums, &held.layout);
+        assert!(kept.beta < 100.0);
     }
 }
