@@ -10,22 +10,21 @@ use partita_core::{
 use serde::Serialize;
 
 use crate::aligned_labels::{MISSING, Targets};
-use crate::alternating::fit_in_turn;
 use crate::choose::{Choice, Task};
 use crate::columns::TableModel;
 use crate::compact::compact;
+use crate::correspondence::{self, Problem};
 use crate::curvature::EIGEN_WIDTH;
 use crate::design::{Design, Scaling, check_table};
-use crate::joint::fit_jointly;
 use crate::linear::Linear;
 use crate::loss::probabilities;
-use crate::{Solver, SsceError, SsceSettings};
+use crate::{SsceError, SsceSettings};
 
 /// Self-supervised consensus on a table: one multinomial logistic regression for each base clustering, tied by a
 /// shared mean and a covariance between base clusterings; the mean is the consensus, and labels new objects.
 ///
 /// ```text
-/// minimise  Σ_u ω_u Σ_i −ln softmax(w_uᵀ x_i)[ℓ_ui]  +  γ Σ_u ω_u ‖w_u − μ‖²  +  γ tr(D Ω⁻¹ Dᵀ)  +  ρ ‖μ‖²
+/// minimise  Σ_u ω_u Σ_i −ln softmax(w_uᵀ x_i)[ℓ_ui]  +  γ₁ Σ_u ω_u ‖w_u − μ‖²  +  γ₂ tr(D Ω⁻¹ Dᵀ)  +  ρ ‖μ‖²
 /// subject to  Ω ⪰ 0, tr Ω ≤ 1          where D = (W − μ1ᵀ) diag(√ω)
 /// ```
 /// | paper | here |
@@ -33,8 +32,9 @@ use crate::{Solver, SsceError, SsceSettings};
 /// | λ_i, L_i | base clusterings, and the same aligned to [`SsceSettings::reference`] |
 /// | X | the table, columns centred and scaled to standard deviation 1 |
 /// | – | weights of base clusterings ω: one of weight 2 counts as if it were there twice |
-/// | W, μ, Ω | the classifiers, their centre, and their covariance (plus 1e-3/Σω on its diagonal) |
-/// | γ₁ = γ₂ | [`SsceSettings::gamma`] |
+/// | W, μ, Ω | the classifiers, their centre, and their covariance (plus [`SsceSettings::ridge`]/Σω on its diagonal, or its pseudo-inverse) |
+/// | γ₁, γ₂ | [`SsceSettings::gamma`], [`SsceSettings::gamma2`]: the same where only one is given, as in the paper's experiments |
+/// | correspondence of labels (its future work) | [`SsceSettings::correspondence`] |
 /// | – | intercepts: a column of [`SsceSettings::intercept_scaling`] in X |
 ///
 /// W is found by limited-memory BFGS with a Kronecker approximation of the Hessian, for all base clusterings at once by
@@ -121,6 +121,10 @@ pub fn ssce_p<'a>(
 pub struct SsceDiagnostics {
     /// How strongly the classifiers are tied.
     pub gamma: f64,
+    /// How strongly they are tied by their covariance.
+    pub gamma2: f64,
+    /// How often the clusters of a base clustering changed their names for others than the reference gave them.
+    pub renamed: u64,
     /// Ties that were tried, rising; none where it was given.
     pub gammas_tried: Vec<f64>,
     /// Mean log probability of held-out labels under each of them, nats.
@@ -159,7 +163,7 @@ fn solve(
 ) -> Result<(Outcome<SsceDiagnostics>, Array2<f64>), SsceError> {
     let ensemble = source.ensemble;
     let weights = source.base_weights;
-    let targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
+    let mut targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
     let mut base_weights = vec![1.0; ensemble.bases().len()];
     if let Some(weights) = weights {
         base_weights = weights.copies().to_vec();
@@ -174,7 +178,8 @@ fn solve(
     };
     let before = task.units(settings, UNITS);
     let last = UNITS * u64::from(settings.alternating_iterations());
-    let progress = ProgressCounter::new(monitor, before + last);
+    let fits = correspondence::fits(settings);
+    let progress = ProgressCounter::new(monitor, before + last * fits);
     let Choice { gamma, tried } = match settings.gamma {
         Some(gamma) => Choice {
             gamma,
@@ -182,12 +187,14 @@ fn solve(
         },
         None => task.choose(seed, settings, &progress.part(before))?,
     };
-    let loss = task.loss();
-    let part = progress.part(last);
-    let fit = match settings.solver {
-        Solver::Alternating => fit_in_turn(&loss, (gamma, gamma), settings, &part)?,
-        Solver::Joint => fit_jointly(&loss, gamma, settings, &part)?,
+    let problem = Problem {
+        design,
+        objects: source.multiplicities(),
+        base_weights: &base_weights,
+        clusters,
+        settings,
     };
+    let (fit, renamed) = problem.fit(&mut targets, gamma, &progress, last)?;
     let soft = SoftPartition::new(probabilities(design, fit.centre.view()))
         .expect("a softmax is on the simplex");
     let mut outcome = Outcome::soft(soft, fit.stopped);
@@ -201,6 +208,8 @@ fn solve(
     let (gammas_tried, held_out_log_probability) = tried.into_iter().unzip();
     let diagnostics = SsceDiagnostics {
         gamma,
+        gamma2: settings.gammas(gamma).1,
+        renamed,
         gammas_tried,
         held_out_log_probability,
         reference: targets.reference,

@@ -336,7 +336,7 @@ mod tests {
         let mut converged = 0;
         for seed in 0..60 {
             let prior = [NbcePrior::Symmetric, NbcePrior::StickBreaking][seed as usize % 2];
-            // Of small β the expansion of second order says little.
+            // Of small β, as are learned ones, the expansion of second order says little.
             let (order, betas) = [
                 (CvbOrder::First, [0.2, 1.0]),
                 (CvbOrder::Second, [1.0, 3.0]),
@@ -344,7 +344,8 @@ mod tests {
             let settings = NbceCvbSettings {
                 prior,
                 order,
-                learn: [Learn::False, Learn::True][usize::from(seed % 5 == 0)],
+                learn: [Learn::False, Learn::True]
+                    [usize::from(seed % 5 == 0 && order == CvbOrder::First)],
                 alpha0: [0.5, 1.0, 3.0][seed as usize % 3],
                 beta: betas[seed as usize / 2 % 2],
                 iterations: NonZeroU32::new(3000).unwrap(),
