@@ -1,6 +1,7 @@
 //! One file a study.
 
 mod beyond;
+mod claims;
 mod critical;
 mod digit;
 mod kdd;
