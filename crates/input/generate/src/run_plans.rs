@@ -406,7 +406,7 @@ impl RunContext<'_> {
         let mut fit = None;
         let progress = self.sink.progress;
         lloyd(&rows, &jobs, &settings, progress, &mut |_, made| {
-            fit = Some(made)
+            fit = Some(made);
         });
         let mut fit = fit?;
         let Fit {

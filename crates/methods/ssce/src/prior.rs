@@ -46,14 +46,12 @@ impl Prior {
     ) -> Result<Self, SsceError> {
         let pairs = symmetric_eigen(omega.view())?;
         let values = pairs.values.iter();
-        let inverse = |&value: &f64| match ridge {
+        let tie = |&value: &f64| match ridge {
             // Below that an eigenvalue is rounding.
-            0.0 if value <= 1e-10 * pairs.values[0] => 0.0,
-            _ => 1.0 / (value.max(0.0) + ridge / bases),
+            0.0 if value <= 1e-10 * pairs.values[0] => gamma.0,
+            _ => gamma.0 + gamma.1 / (value.max(0.0) + ridge / bases),
         };
-        let values: Vec<f64> = values
-            .map(|value| gamma.0 + gamma.1 * inverse(value))
-            .collect();
+        let values: Vec<f64> = values.map(tie).collect();
         let a = rebuilt(&pairs.vectors, &values);
         let eigen = (values, pairs.vectors);
         Ok(Self {

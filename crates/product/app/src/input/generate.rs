@@ -47,8 +47,7 @@ pub fn hold_out(
     if !(share > 0.0 && share < 1.0) || objects < 2 {
         let flag = option("held_out_share");
         return Err(AppError::request(format!(
-            "{} of {objects} objects cannot be held out: {flag} is a share above 0 and below 1, of at least 2 objects",
-            share
+            "{share} of {objects} objects cannot be held out: {flag} is a share above 0 and below 1, of at least 2 objects"
         )));
     }
     let mut order: Vec<u32> = (0..objects as u32).collect();

@@ -304,7 +304,7 @@ of k-means says otherwise: it is that of columns as they are, and nearest to a k
 Matlab's documentation of the time describes its own. SSCE reads standardised columns. So that is compared; k-means without moves and of standardised columns stand below. 100 ensembles as in \
 the paper of the five smallest sets, fewer of the others; of standardised columns 20 and fewer, and so of SSCE-P where k-means makes no moves; the column *ensembles* \
 counts those of SSCE.\n\n\
-The formulas as printed end after a round: W for μ = 0 and Ω = I/M, then μ; Ω by (12) has no inverse, which the next round needs. Of two \
+The formulas as printed end after a round: W for μ = 0 and Ω = I/M, then μ; Ω by (12) has no inverse, which the next round needs (`ridge=0` goes on with its pseudo-inverse). Of two \
 classes the paper has one vector w, whose γ‖w‖² is ours with 2γ. It prints no intercept. **That it had one was found from the printed numbers**: its .580 of \
 bupa by SSCE-P is the share of the larger class, which no γ reaches without an intercept and a free one reaches to the digit. So *compared* has an intercept that nothing holds back, one for all sets, \
 and takes γ out of {.01, .1, 1, 10, 100}, the one with the best mean over all \
