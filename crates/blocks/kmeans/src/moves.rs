@@ -163,15 +163,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn one_row_alone_and_one_cluster_stay() {
-        let table = Array2::from_shape_fn((3, 1), |(i, _)| [0.0, 0.1, 9.0][i]);
-        for (start, clusters) in [([0, 0, 1], 2), ([0, 0, 0], 1)] {
-            let mut labels = start;
-            let progress = ProgressCounter::new(&Silent, 1);
-            move_single_rows(table.view(), None, &mut labels, clusters, &progress).unwrap();
-            assert_eq!(labels, start);
-        }
-    }
 }

@@ -59,7 +59,7 @@ mod shared;
 
 pub use bce::{BCE, Bce, BceDiagnostics, BceModel, BceSettings};
 pub use error::MixtureError;
-pub use held_out::{Annealed, HeldOut, held_out};
+pub use held_out::{HeldOut, held_out};
 pub use mm::{MM, Mm, MmDiagnostics, MmSettings, mm_from};
 pub use nbce::hyperparameters::Learn;
 pub use nbce::likelihood::{NbceDiagnostics, RowLikelihood};

@@ -1,6 +1,6 @@
 //! Aligned labels: base clusterings under common names, which the classifiers learn.
 
-use partita_core::ndarray::{Array2, s};
+use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, BaseWeights, Ensemble, Memberships, SettingsError};
 use partita_linkage::{Linkage, cut, link};
 use partita_metrics::{Contingency, Surplus, align_to, best_reference};
@@ -52,28 +52,6 @@ impl Targets {
             soft: shares.map(|shares| renamed(ensemble, shares, &names, clusters)),
             reference: reference.to_owned(),
         })
-    }
-}
-
-impl Targets {
-    /// Gives the clusters of a base clustering other names: `names[k]` in place of k.
-    pub(crate) fn rename(&mut self, base: usize, names: &[usize]) {
-        let of_base = self.codes.column_mut(base).into_iter();
-        for code in of_base.filter(|code| **code != MISSING) {
-            *code = names[usize::from(*code)] as u16;
-        }
-        if let Some(soft) = &mut self.soft {
-            renamed_columns(soft, base, names);
-        }
-    }
-}
-
-/// The columns of one base clustering, K of M K, in other places: what is in k goes to `names[k]`.
-pub(crate) fn renamed_columns(table: &mut Array2<f64>, base: usize, names: &[usize]) {
-    let first = base * names.len();
-    let before = table.slice(s![.., first..first + names.len()]).to_owned();
-    for (&name, column) in names.iter().zip(before.columns()) {
-        table.column_mut(first + name).assign(&column);
     }
 }
 

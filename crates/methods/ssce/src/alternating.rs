@@ -58,11 +58,7 @@ impl State {
 
 /// A fit of all classifiers.
 pub(crate) struct Fit {
-    /// W, p × M K, and the prior at the end.
-    pub(crate) w: Array2<f64>,
-    pub(crate) prior: Prior,
-    /// μ, p × K.
-    pub(crate) centre: Array2<f64>,
+    pub(crate) state: State,
     pub(crate) trace: Vec<f64>,
     /// Iterations, or steps of a joint descent.
     pub(crate) iterations: u64,
@@ -133,9 +129,7 @@ pub(crate) fn go_on_in_turn(
         }
     }
     Ok(Fit {
-        w,
-        prior,
-        centre,
+        state: State { w, centre, prior },
         iterations: trace.len() as u64,
         trace,
         stopped,
@@ -191,87 +185,68 @@ mod tests {
     use partita_core::{Seed, Silent};
     use rand::RngExt;
 
-    /// One round of Algorithm 1 as printed, from W at μ = 0 and Ω = I/M, against plain descent: each classifier for itself minimises
-    /// Σ −ln softmax + (γ₁ + γ₂ M) ‖w‖², and μ is their mean.
-    #[test]
-    fn one_round_is_the_algorithm_as_printed() {
+    const BASES: usize = 4;
+    const CLUSTERS: usize = 3;
+
+    /// A table of two columns, the labels of four base clusterings, and a fit by the paper's formulas without a ridge.
+    fn fitted(iterations: u32) -> (Array2<f64>, Targets, Fit) {
         let mut rng = Seed::new(3).rng();
-        let (objects, bases, k) = (30, 4, 3);
-        let table =
-            Array2::from_shape_fn((objects, 2), |(i, _)| rng.random::<f64>() + (i % k) as f64);
-        let drawn = ensemble((0..bases).map(|u| {
-            let labels =
-                (0..objects).map(|i| Some(((i + usize::from(rng.random_bool(0.2))) % k) as u32));
-            (format!("u{u}"), labels.collect())
+        let table = Array2::from_shape_fn((30, 2), |(i, _)| {
+            rng.random::<f64>() + (i % CLUSTERS) as f64
+        });
+        let drawn = ensemble((0..BASES).map(|u| {
+            let mut label =
+                |i: usize| Some(((i + usize::from(rng.random_bool(0.2))) % CLUSTERS) as u32);
+            (format!("u{u}"), (0..30).map(&mut label).collect())
         }));
-        let design = Design::Dense(table);
-        let targets = Targets::new(&drawn, None, k, None).unwrap();
-        let (gamma, gamma2) = (0.3, 0.7);
+        let targets = Targets::new(&drawn, None, CLUSTERS, None).unwrap();
         let settings = SsceSettings {
-            iterations: Some(NonZeroU32::MIN),
+            iterations: NonZeroU32::new(iterations),
             converge: true,
             ridge: 0.0,
             ..SsceSettings::paper()
         };
-        let weights = vec![1.0; bases];
-        let loss = Loss::new(&design, &targets.codes, k, &weights);
-        let fit = fit_in_turn(&loss, (gamma, gamma2), &settings, &Silent).unwrap();
-        let tie = gamma + gamma2 * bases as f64;
-        let mut mean = Array2::<f64>::zeros((2, k));
-        let Design::Dense(table) = &design else {
-            panic!("a table")
-        };
-        for u in 0..bases {
-            let mut w = Array2::<f64>::zeros((2, k));
+        let design = Design::Dense(table.clone());
+        let loss = Loss::new(&design, &targets.codes, CLUSTERS, &[1.0; BASES]);
+        let fit = fit_in_turn(&loss, (0.3, 0.7), &settings, &Silent).unwrap();
+        (table, targets, fit)
+    }
+
+    /// One round of Algorithm 1 as printed, from W at μ = 0 and Ω = I/M, against plain descent: each classifier for itself minimises
+    /// Σ −ln softmax + (γ₁ + γ₂ M) ‖w‖², and μ is their mean.
+    #[test]
+    fn one_round_is_the_algorithm_as_printed() {
+        let (table, targets, fit) = fitted(1);
+        let tie = 0.3 + 0.7 * BASES as f64;
+        let design = Design::Dense(table.clone());
+        let mut mean = Array2::<f64>::zeros((2, CLUSTERS));
+        for u in 0..BASES {
+            let mut w = Array2::<f64>::zeros((2, CLUSTERS));
             for _ in 0..4000 {
                 let mut off = probabilities(&design, w.view());
-                for (i, mut row) in off.outer_iter_mut().enumerate() {
-                    row[usize::from(targets.codes[[i, u]])] -= 1.0;
+                for (mut row, &code) in off.outer_iter_mut().zip(targets.codes.column(u)) {
+                    row[usize::from(code)] -= 1.0;
                 }
                 w = &w - &((table.t().dot(&off) + &w * (2.0 * tie)) * 5e-3);
             }
-            mean = mean + &w / bases as f64;
+            mean = mean + &w / BASES as f64;
         }
-        for (found, expected) in fit.centre.iter().zip(&mean) {
-            assert!((found - expected).abs() < 1e-5, "{found} and {expected}");
-        }
+        let far = (&fit.state.centre - &mean).mapv(f64::abs).sum();
+        assert!(far < 1e-5, "{far}");
     }
 
     /// Rounds with a pseudo-inverse end, and the prior has one in the sense of Penrose.
     #[test]
     fn rounds_with_a_pseudo_inverse_end() {
-        let mut rng = Seed::new(4).rng();
-        let drawn = ensemble((0..5).map(|u| {
-            let labels = (0..20).map(|i| Some((i + u32::from(rng.random_bool(0.2))) % 2));
-            (format!("u{u}"), labels.collect())
-        }));
-        let table = Array2::from_shape_fn((20, 3), |(i, _)| rng.random::<f64>() + (i % 2) as f64);
-        let design = Design::Dense(table);
-        let targets = Targets::new(&drawn, None, 2, None).unwrap();
-        let loss = Loss::new(&design, &targets.codes, 2, &[1.0; 5]);
-        let settings = SsceSettings {
-            ridge: 0.0,
-            converge: true,
-            iterations: NonZeroU32::new(500),
-            ..SsceSettings::paper()
-        };
-        let fit = fit_in_turn(&loss, (1.0, 0.5), &settings, &Silent).unwrap();
-        assert_eq!(fit.stopped, Stopped::Converged);
-        assert!(fit.centre.iter().all(|weight| weight.is_finite()));
-        let omega = fit
-            .prior
-            .covariance(&fit.w, &fit.centre, 0.0, false)
-            .unwrap()
-            .unwrap();
-        let inverse = (&fit.prior.a - &Array2::<f64>::eye(5)) / 0.5;
-        let twice = omega.dot(&inverse).dot(&omega);
-        assert!((&twice - &omega).iter().all(|far| far.abs() < 1e-8));
-        let twice = inverse.dot(&omega).dot(&inverse);
-        let most = inverse.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        assert!(
-            (&twice - &inverse)
-                .iter()
-                .all(|far| far.abs() < 1e-8 * most)
-        );
+        let Fit { state, stopped, .. } = fitted(500).2;
+        assert_eq!(stopped, Stopped::Converged);
+        let omega = state.prior.covariance(&state.w, &state.centre, 0.0, false);
+        let omega = omega.unwrap().unwrap();
+        let inverse = (&state.prior.a - &(Array2::<f64>::eye(BASES) * 0.3)) / 0.7;
+        for (one, other) in [(&omega, &inverse), (&inverse, &omega)] {
+            let most = one.mapv(f64::abs).sum();
+            let apart = one.dot(other).dot(one) - one;
+            assert!(apart.mapv(f64::abs).sum() < 1e-8 * most, "{apart}");
+        }
     }
 }

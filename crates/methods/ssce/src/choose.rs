@@ -189,7 +189,9 @@ impl<'a> Task<'a> {
             // The trace of Ω is 1 for some base clusterings as for all.
             let (first, second) = settings.gammas(gamma);
             let gammas = (first * share, second * share * fewer);
-            let centre = fit_in_turn(&some.loss(), gammas, &short, &part)?.centre;
+            let centre = fit_in_turn(&some.loss(), gammas, &short, &part)?
+                .state
+                .centre;
             let unseen = parts.objects(|part| part == held);
             let predicted = probabilities(&self.design.select(&unseen), centre.view());
             for (&object, row) in unseen.iter().zip(predicted.outer_iter()) {

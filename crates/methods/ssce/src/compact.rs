@@ -102,7 +102,7 @@ mod tests {
             };
             let [one, other] = [&wide, &narrow].map(|design| {
                 let fit = fit_in_turn(&loss(design), (1.0, 1.0), &few, &Silent).unwrap();
-                let rows = probabilities(design, fit.centre.view())
+                let rows = probabilities(design, fit.state.centre.view())
                     .into_iter()
                     .collect();
                 let state = State::start(&loss(design), (1.0, 1.0), &shrunk).unwrap();

@@ -90,11 +90,11 @@ pub(crate) fn fit_jointly(
     let centre = task.centre(&point.at)?;
     let prior = task.prior.into_inner();
     let width = loss.bases() * loss.classes;
+    let gradient = Some(left(&point));
+    let w = prior.unscaled(point.at.slice(s![.., ..width]).to_owned());
     Ok(Fit {
-        w: prior.unscaled(point.at.slice(s![.., ..width]).to_owned()),
-        gradient: Some(left(&point)),
-        prior,
-        centre,
+        state: State { w, centre, prior },
+        gradient,
         trace,
         iterations: done as u64,
         stopped,

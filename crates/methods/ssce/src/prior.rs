@@ -1,7 +1,6 @@
 //! Matrix-normal prior of the classifiers: a shared mean and a covariance between base clusterings.
 
 use partita_core::ndarray::{Array2, ArrayView1, Axis, Zip, s};
-use partita_metrics::matching;
 use partita_spectral::symmetric_eigen;
 
 use crate::SsceError;
@@ -130,23 +129,6 @@ impl Prior {
                 .for_each(|joined, row| *joined = root * row);
         }
         joined
-    }
-
-    /// The names for the clusters of base clustering `u` under which its classifiers are nearest to the mean of all others; none where those
-    /// that they have are.
-    pub(crate) fn names_of_others(&self, w: &Array2<f64>, u: usize) -> Option<Vec<usize>> {
-        let k = w.ncols() / self.roots.len();
-        let mut others = Array2::zeros((w.nrows(), k));
-        for (v, block) in w.axis_chunks_iter(Axis(1), k.max(1)).enumerate() {
-            if v != u {
-                others.scaled_add(self.roots[v].powi(2), &block);
-            }
-        }
-        let gains = w.slice(s![.., u * k..(u + 1) * k]).t().dot(&others);
-        let found = matching(gains.view()).ok()?;
-        let rounding = 1e-9 * gains.mapv(f64::abs).sum();
-        let names = found.columns.into_iter().collect::<Option<Vec<usize>>>()?;
-        (found.total - gains.diag().sum() > rounding).then_some(names)
     }
 
     /// The μ that minimises the objective for this W: `W v / (1ᵀv + ρ)` with v = diag(√ω) A √ω; the mean, by ω, where

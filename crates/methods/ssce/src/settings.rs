@@ -40,9 +40,6 @@ pub struct SsceSettings {
     /// pseudo-inverse, under which iterations need not lower the objective.
     #[setting(range = 0.0..=1e100)]
     pub ridge: f64,
-    /// Whether clusters of base clusterings keep the names that the reference gives them, or change them with the classifiers where that
-    /// lowers the objective.
-    pub correspondence: Correspondence,
     /// Weight of the squared centre, which keeps classifiers finite where clusters can be separated perfectly.
     #[setting(range = 0.0..=1e100)]
     pub shrink: f64,
@@ -74,18 +71,6 @@ pub enum Solver {
     Joint,
 }
 
-/// How clusters of base clusterings correspond to those of the consensus.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Correspondence {
-    /// By the assignment to the reference, once.
-    #[default]
-    Fixed,
-    /// Optimised with the classifiers, starting there (the paper's future work).
-    Joint,
-}
-
 impl Default for SsceSettings {
     fn default() -> Self {
         Self {
@@ -96,7 +81,6 @@ impl Default for SsceSettings {
             intercept_scaling: 1.0,
             exact: true,
             ridge: RIDGE,
-            correspondence: Correspondence::Fixed,
             shrink: 1e-3,
             solver: Solver::Alternating,
             iterations: None,

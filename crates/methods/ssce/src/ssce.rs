@@ -10,15 +10,16 @@ use partita_core::{
 use serde::Serialize;
 
 use crate::aligned_labels::{MISSING, Targets};
+use crate::alternating::{State, go_on_in_turn};
 use crate::choose::{Choice, Task};
 use crate::columns::TableModel;
 use crate::compact::compact;
-use crate::correspondence::{self, Problem};
 use crate::curvature::EIGEN_WIDTH;
 use crate::design::{Design, Scaling, check_table};
+use crate::joint::fit_jointly;
 use crate::linear::Linear;
 use crate::loss::probabilities;
-use crate::{SsceError, SsceSettings};
+use crate::{Solver, SsceError, SsceSettings};
 
 /// Self-supervised consensus on a table: one multinomial logistic regression for each base clustering, tied by a
 /// shared mean and a covariance between base clusterings; the mean is the consensus, and labels new objects.
@@ -34,7 +35,6 @@ use crate::{SsceError, SsceSettings};
 /// | – | weights of base clusterings ω: one of weight 2 counts as if it were there twice |
 /// | W, μ, Ω | the classifiers, their centre, and their covariance (plus [`SsceSettings::ridge`]/Σω on its diagonal, or its pseudo-inverse) |
 /// | γ₁, γ₂ | [`SsceSettings::gamma`], [`SsceSettings::gamma2`]: the same where only one is given, as in the paper's experiments |
-/// | correspondence of labels (its future work) | [`SsceSettings::correspondence`] |
 /// | – | intercepts: a column of [`SsceSettings::intercept_scaling`] in X |
 ///
 /// W is found by limited-memory BFGS with a Kronecker approximation of the Hessian, for all base clusterings at once by
@@ -123,8 +123,6 @@ pub struct SsceDiagnostics {
     pub gamma: f64,
     /// How strongly they are tied by their covariance.
     pub gamma2: f64,
-    /// How often the clusters of a base clustering changed their names for others than the reference gave them.
-    pub renamed: u64,
     /// Ties that were tried, rising; none where it was given.
     pub gammas_tried: Vec<f64>,
     /// Mean log probability of held-out labels under each of them, nats.
@@ -163,7 +161,7 @@ fn solve(
 ) -> Result<(Outcome<SsceDiagnostics>, Array2<f64>), SsceError> {
     let ensemble = source.ensemble;
     let weights = source.base_weights;
-    let mut targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
+    let targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
     let mut base_weights = vec![1.0; ensemble.bases().len()];
     if let Some(weights) = weights {
         base_weights = weights.copies().to_vec();
@@ -178,8 +176,7 @@ fn solve(
     };
     let before = task.units(settings, UNITS);
     let last = UNITS * u64::from(settings.alternating_iterations());
-    let fits = correspondence::fits(settings);
-    let progress = ProgressCounter::new(monitor, before + last * fits);
+    let progress = ProgressCounter::new(monitor, before + last);
     let Choice { gamma, tried } = match settings.gamma {
         Some(gamma) => Choice {
             gamma,
@@ -187,15 +184,14 @@ fn solve(
         },
         None => task.choose(seed, settings, &progress.part(before))?,
     };
-    let problem = Problem {
-        design,
-        objects: source.multiplicities(),
-        base_weights: &base_weights,
-        clusters,
-        settings,
+    let loss = task.loss();
+    let part = progress.part(last);
+    let state = State::start(&loss, settings.gammas(gamma), settings)?;
+    let fit = match settings.solver {
+        Solver::Alternating => go_on_in_turn(&loss, state, settings, &part)?,
+        Solver::Joint => fit_jointly(&loss, state, settings, &part)?,
     };
-    let (fit, renamed) = problem.fit(&mut targets, gamma, &progress, last)?;
-    let soft = SoftPartition::new(probabilities(design, fit.centre.view()))
+    let soft = SoftPartition::new(probabilities(design, fit.state.centre.view()))
         .expect("a softmax is on the simplex");
     let mut outcome = Outcome::soft(soft, fit.stopped);
     outcome.iterations = fit.iterations;
@@ -209,11 +205,10 @@ fn solve(
     let diagnostics = SsceDiagnostics {
         gamma,
         gamma2: settings.gammas(gamma).1,
-        renamed,
         gammas_tried,
         held_out_log_probability,
         reference: targets.reference,
         gradient: fit.gradient,
     };
-    Ok((outcome.with(diagnostics), fit.centre))
+    Ok((outcome.with(diagnostics), fit.state.centre))
 }

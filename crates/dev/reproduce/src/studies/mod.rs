@@ -1,7 +1,6 @@
 //! One file a study.
 
 mod beyond;
-mod claims;
 mod critical;
 mod digit;
 mod kdd;

@@ -9,7 +9,6 @@ use partita::{Ensemble, EnsembleBuilder, Outcome, Partition, Seed};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-use super::claims::paired;
 use super::tables::SLACK;
 use crate::page::{LEGEND, dash};
 use crate::published::Verdict;
@@ -203,7 +202,6 @@ impl Study for Nbce {
             text += &format!("Our NBCE in the reading *{meaning}*, against what is published:\n\n");
             text += &reading(results, measure);
         }
-        text += &significance(results);
         text += "And H, the share of objects under the best one-to-one matching:\n\n";
         text += &Grid::of_methods(results, &DATA, PRESET, &METHODS, "h").finish();
         text += &format!(
@@ -263,35 +261,6 @@ fn floors(results: &Results) -> String {
 
 /// The reading that is compared; chosen after seeing results.
 const COMPARED: &str = FIXED[3].0;
-
-/// The paired t-test of the paper: NBCE against the next best of each set, over the sets.
-fn significance(results: &Results) -> String {
-    let next = |data: &str| {
-        let others = [
-            ("k-means", "f1 both max"),
-            ("cspa", F1),
-            ("hgpa", F1),
-            ("mcla", F1),
-        ];
-        let means = others
-            .into_iter()
-            .filter_map(|(method, measure)| results.mean(data, PRESET, method, measure));
-        means.fold(None, |best: Option<f64>, mean| {
-            Some(best.map_or(mean, |best| best.max(mean)))
-        })
-    };
-    let gain = |data: &str| Some(results.mean(data, PRESET, COMPARED, F1)? - next(data)?);
-    let gains: Vec<f64> = DATA.iter().filter_map(|data| gain(data)).collect();
-    let better = gains.iter().filter(|gain| **gain > 0.0).count();
-    let Some((mean, chance)) = paired(&gains) else {
-        return String::new();
-    };
-    format!(
-        "*\"A paired t-test of NBCE against the next best accuracy is significant at the 0.002 level\"*: over the {} sets ours is better than the next best of the others on \
-        {better}, by {mean:.3} on average, p = {chance:.2}; in the printed table by .044, p = .003, or .0017 one-sided.\n\n",
-        gains.len()
-    )
-}
 
 /// A data set; of the letters the first 700 that are A to J.
 fn data(lab: &Lab<'_>, name: &str) -> Result<Data> {

@@ -286,9 +286,6 @@ pub(crate) struct EvaluateArgs {
     /// error is printed.
     #[arg(long, value_name = "STEPS", requires = "held_out")]
     pub(crate) annealed: Option<std::num::NonZeroU32>,
-    /// Where random numbers of --annealed start.
-    #[arg(long, value_name = "S", default_value_t = 0, requires = "annealed")]
-    pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
     #[command(flatten)]

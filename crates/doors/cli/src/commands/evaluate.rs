@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use partita::Seed;
 use partita::files;
 use partita::metrics::jensen_shannon;
 use serde_json::{Map, Value, json};
@@ -59,11 +58,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
 fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Failure> {
     let saved = model_json(model)?;
     let loaded = read_ensemble(rows, &args.read.options(default_budget()), &Terminal)?;
-    let annealed = args.annealed.map(|steps| partita::mixture::Annealed {
-        steps,
-        seed: Seed::new(args.seed),
-    });
-    let found = partita::mixture::held_out(&saved, &loaded.ensemble, annealed)
+    let found = partita::mixture::held_out(&saved, &loaded.ensemble, args.annealed)
         .map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
     if found.unread > 0 {
         say(&format!(

@@ -71,5 +71,6 @@ mod tests {
                 .all(|(&a, t)| (digamma(total) - digamma(a) + t).abs() < 1e-5),
             "{alpha:?}"
         );
+        assert!((trigamma(1.0) - std::f64::consts::PI.powi(2) / 6.0).abs() < 1e-12);
     }
 }

@@ -71,8 +71,6 @@ pub struct NbceGibbsDiagnostics {
     pub credible_ball: CredibleBall,
     /// ln p(labels) at the mean α0 and β, partitions summed by annealed importance sampling; none where it was not asked for.
     pub evidence: Option<LogMean>,
-    /// exp(−ln p(labels) / number of labels), of the same.
-    pub evidence_perplexity: Option<f64>,
 }
 
 /// The share of the draws that the credible ball holds.
@@ -166,7 +164,6 @@ pub(crate) fn with_diagnostics(
         ),
         credible_ball: ball,
         evidence: None,
-        evidence_perplexity: None,
         clusters_by_sweep: draws.clusters,
     };
     outcome.with(diagnostics)

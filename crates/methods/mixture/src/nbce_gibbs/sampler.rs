@@ -168,25 +168,9 @@ pub(super) fn solve<'a>(
     let mut outcome = with_diagnostics(outcome, fit, draws, settings.burn_in);
     if settings.evidence > 0 && outcome.stopped != Stopped::Interrupted {
         let part = progress.part(annealed);
-        let found = evidence(of, clusters, seed, settings, hyperparameters, &part);
-        let labels = labels_there(of);
-        outcome.details.evidence = found;
-        outcome.details.evidence_perplexity = found.map(|found| (-found.value / labels).exp());
+        outcome.details.evidence = evidence(of, clusters, seed, settings, hyperparameters, &part);
     }
     Ok(outcome)
-}
-
-/// The labels that are there, as often as their objects and base clusterings count.
-fn labels_there(of: WeightedEnsemble<'_>) -> f64 {
-    let (weights, copies) = (of.each_multiplicity(), of.base_copies());
-    let column = |u: usize| {
-        let there = of.ensemble.column(u).zip(&weights);
-        let count: f64 = there
-            .filter_map(|(label, weight)| label.map(|_| weight))
-            .sum();
-        copies.map_or(1.0, |copies| copies[u]) * count
-    };
-    (0..of.ensemble.bases().len()).map(column).sum()
 }
 
 /// p(labels) under the mean α0 and β of the draws.
