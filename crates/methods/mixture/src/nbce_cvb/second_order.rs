@@ -211,7 +211,7 @@ mod tests {
         let sums = held.rows().given(memberships, CLUSTERS);
         let mut spread = Spread::zero(&sums);
         each_row(&held, &lines, |row, own| {
-            spread.add(row.entries(&held.layout.offsets), own, 1.0)
+            spread.add(row.entries(&held.layout.offsets), own, 1.0);
         });
         let joints = joints(&held, prior, given);
         let chance = |z: &[u32], but: usize| -> f64 {
