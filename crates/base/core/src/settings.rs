@@ -254,6 +254,10 @@ impl SettingValues {
             (Self::Choice(words), Value::String(word)) => {
                 words.contains(&word.as_str()).then(|| value.clone())
             }
+            (Self::Choice(words), Value::Bool(on)) => {
+                let word = on.to_string();
+                words.contains(&word.as_str()).then(|| word.into())
+            }
             (Self::Boolean, Value::Bool(_)) | (Self::Text(_), Value::String(_)) => {
                 Some(value.clone())
             }

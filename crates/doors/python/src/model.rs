@@ -45,7 +45,7 @@ pub(crate) fn perplexity(
         saved.map_err(|error| input_error(py, &format!("this is not JSON: {error}")))?;
     without_beside(&mut saved);
     let rows = &*rows.ensemble;
-    let found = briefly(py, || held_out(&saved, rows))?
+    let found = briefly(py, || held_out(&saved, rows, None))?
         .map_err(|error| raised(py, &AppError::Model(error)))?;
     Ok((
         found.perplexity,

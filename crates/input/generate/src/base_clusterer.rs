@@ -16,6 +16,9 @@ pub enum BaseKind {
     KMeansGreedy,
     /// k-means from k rows drawn evenly.
     KMeansRandom,
+    /// The same, ended by moves of single rows to where the sum of squares becomes smaller.
+    #[doc(alias = "Hartigan–Wong")]
+    KMeansMoves,
     /// k-means by the angle between rows (spherical), from a k-means++ start.
     KMeansCosine,
     /// k-means on small random batches of rows.
@@ -56,10 +59,11 @@ pub enum BaseKind {
 
 impl BaseKind {
     /// Every base clusterer.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::KMeans,
         Self::KMeansGreedy,
         Self::KMeansRandom,
+        Self::KMeansMoves,
         Self::KMeansCosine,
         Self::KMeansBatch,
         Self::Single,
@@ -84,6 +88,7 @@ impl BaseKind {
             Self::KMeans => "kmeans",
             Self::KMeansGreedy => "kmeans-greedy",
             Self::KMeansRandom => "kmeans-random",
+            Self::KMeansMoves => "kmeans-moves",
             Self::KMeansCosine => "kmeans-cosine",
             Self::KMeansBatch => "kmeans-batch",
             Self::Single => "single",

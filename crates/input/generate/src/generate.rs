@@ -124,6 +124,7 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
         BaseKind::Uspec => uspec::bytes(n, spec.runs).div_ceil(threads),
         kind if kind.by_resolution() => leiden::bytes(recipe, values, rows, d as u64),
         BaseKind::Pam => 12 * rows * rows,
+        BaseKind::KMeansMoves => 24 * (n * d) as u64,
         BaseKind::Genie => 8 * (2 * d as u64 + 8) * rows,
         kind if linkage(kind).is_some() => 4 * rows * rows,
         _ => 0,

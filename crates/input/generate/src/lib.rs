@@ -8,6 +8,7 @@
 //! | `kmeans` | Lloyd's iterations from a k-means++ start | n·d·k an iteration | 8·n·d bytes shared by all runs, 14·n a run |
 //! | `kmeans-greedy` | the same, each starting centre the best of several draws | as above | as above |
 //! | `kmeans-random` | the same from rows drawn evenly | as above | as above |
+//! | `kmeans-moves` | `kmeans-random`, then moves of single rows while one lowers the sum of squares (Hartigan and Wong) | as above, and n·d·k each time all rows are looked at | 24·n·d a run |
 //! | `kmeans-cosine` | the same by the angle between rows | as above | as above |
 //! | `kmeans-batch` | centres learn from random batches of 1024 rows | n·d·k once, and a batch at a time | as above |
 //! | `single`, `average`, `complete`, `ward` | one tree, cut at many k | n²·d | 8·n² |

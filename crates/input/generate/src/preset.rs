@@ -34,7 +34,8 @@ impl Recipe {
     ///
     /// # Differences from the papers
     /// Tables of fewer than 60 objects cannot have U-SENC's numbers of clusters. The PCC paper does not say which numbers of clusters its second kind of ensemble has, nor how many runs;
-    /// the list above is ours.
+    /// the list above is ours. The SSCE paper does not say how its k-means ends; its printed accuracies are those of `kmeans-moves`
+    /// (docs/reproduction/ssce.md).
     ///
     /// # Errors
     /// [`GenerateError::UnknownPreset`] for another name, [`GenerateError::NoClusters`] for no classes.

@@ -20,8 +20,8 @@ use crate::{
     BaseKind, BaseSpec, GenerateError, HotDeck, Recipe, Scale, TableView, scale, scale_by_evidence,
 };
 use partita_kmeans::{
-    DenseRows, Initialization, KMeansSettings, Members, RunSpec, SparseRows, UNLABELLED, lloyd,
-    lloyd_sparse, minibatch,
+    DenseRows, Fit, Initialization, KMeansSettings, Members, RunSpec, SparseRows, UNLABELLED,
+    lloyd, lloyd_sparse, minibatch, move_single_rows,
 };
 
 /// Makes the base clusterings of these plans; none for those that were not finished when the monitor said stop.
@@ -339,13 +339,15 @@ fn start(kind: BaseKind) -> Option<(Initialization, bool)> {
 }
 
 fn job(plan: &Plan, members: Members) -> RunSpec {
-    let initialization = start(plan.kind)
-        .map_or(Initialization::PlusPlus, |(initialization, _)| {
-            initialization
-        });
+    let initialization = start(plan.kind).map(|(initialization, _)| initialization);
+    let usual = if plan.kind == BaseKind::KMeansMoves {
+        Initialization::Random
+    } else {
+        Initialization::PlusPlus
+    };
     RunSpec {
         clusters: plan.k,
-        initialization,
+        initialization: initialization.unwrap_or(usual),
         seed: plan.seed,
         members,
         given: None,
@@ -396,6 +398,27 @@ impl RunContext<'_> {
         Ok(plans.iter().map(|plan| self.one(plan)).collect())
     }
 
+    /// k-means that is ended by moves of single rows.
+    fn moved(&self, plan: &Plan, often: Option<&[f64]>) -> Option<BaseRun> {
+        let columns = self.sight.columns(plan);
+        let rows = DenseRows::new(columns.view(), often, false);
+        let (jobs, settings) = ([self.job(plan)], KMeansSettings::default());
+        let mut fit = None;
+        let progress = self.sink.progress;
+        lloyd(&rows, &jobs, &settings, progress, &mut |_, made| {
+            fit = Some(made);
+        });
+        let mut fit = fit?;
+        let Fit {
+            labels, clusters, ..
+        } = &mut fit;
+        let (inertia, passes) =
+            move_single_rows(columns.view(), often, labels, *clusters, progress)?;
+        fit.inertia = inertia;
+        fit.iterations += passes;
+        Some(fit.into())
+    }
+
     fn one(&self, plan: &Plan) -> Option<BaseRun> {
         let often = drawn(self.sight.recipe, self.sight.values.nrows(), plan).1;
         let rows = |cosine: bool| {
@@ -409,6 +432,7 @@ impl RunContext<'_> {
                 self.sink.progress,
             )?
             .into(),
+            BaseKind::KMeansMoves => self.moved(plan, often.as_deref())?,
             kind => {
                 let cosine = start(kind).is_some_and(|(_, cosine)| cosine);
                 return self

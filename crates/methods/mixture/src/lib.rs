@@ -10,7 +10,7 @@
 //! | [`MM`] with `named` | the same where labels name classes (Dawid–Skene) | iterations · d M K | n K + M K² |
 //! | [`BCE`] | mixed memberships, variational EM | restarts · iterations · 100 d M K | n K + restarts · ΣJ K |
 //! | [`NBCE_VB`] | Dirichlet-process mixture, variational | restarts · iterations · d M K | n K + restarts · ΣJ K |
-//! | [`NBCE_CVB`] | the same, collapsed, first order | restarts · iterations · 5 d M K | n K + restarts · ΣJ K |
+//! | [`NBCE_CVB`] | the same, collapsed, first or second order | restarts · iterations · 5 d M K | n K + restarts · ΣJ K |
 //! | [`NBCE_GIBBS`] | the same, sampled | chains · sweeps · n M K | kept · n |
 //!
 //! All but [`NBCE_GIBBS`] are written over passes: rows of labels and of shares, in memory or not, are fitted by the same code.
@@ -61,13 +61,15 @@ pub use bce::{BCE, Bce, BceDiagnostics, BceModel, BceSettings};
 pub use error::MixtureError;
 pub use held_out::{HeldOut, held_out};
 pub use mm::{MM, Mm, MmDiagnostics, MmSettings, mm_from};
+pub use nbce::hyperparameters::Learn;
 pub use nbce::likelihood::{NbceDiagnostics, RowLikelihood};
 pub use nbce::prior::NbcePrior;
-pub use nbce_cvb::{NBCE_CVB, NbceCvb, NbceCvbSettings};
+pub use nbce_cvb::{CvbOrder, NBCE_CVB, NbceCvb, NbceCvbSettings};
 pub use nbce_gibbs::{
     Mode, NBCE_GIBBS, NbceDraws, NbceGibbs, NbceGibbsDiagnostics, NbceGibbsSettings, PartitionLoss,
     PartitionSamples, Summary, effective_samples, nbce_draws, r_hat,
 };
 pub use nbce_vb::{NBCE_VB, NbceVb, NbceVbSettings};
 pub use pass_kinds::{LABELLERS, PASSES};
+pub use shared::log_mean::LogMean;
 pub use shared::row_model::RowModel;

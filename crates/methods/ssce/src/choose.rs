@@ -187,8 +187,11 @@ impl<'a> Task<'a> {
                 _ => seen.len() as f64 / self.design.rows() as f64,
             };
             // The trace of Ω is 1 for some base clusterings as for all.
-            let gammas = (gamma * share, gamma * share * fewer);
-            let centre = fit_in_turn(&some.loss(), gammas, &short, &part)?.centre;
+            let (first, second) = settings.gammas(gamma);
+            let gammas = (first * share, second * share * fewer);
+            let centre = fit_in_turn(&some.loss(), gammas, &short, &part)?
+                .state
+                .centre;
             let unseen = parts.objects(|part| part == held);
             let predicted = probabilities(&self.design.select(&unseen), centre.view());
             for (&object, row) in unseen.iter().zip(predicted.outer_iter()) {

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::SsceSettings;
     use crate::aligned_labels::Targets;
-    use crate::alternating::fit_in_turn;
+    use crate::alternating::{State, fit_in_turn};
     use crate::joint::fit_jointly;
     use crate::loss::{Loss, probabilities};
     use partita_conformance::ensemble;
@@ -102,10 +102,11 @@ mod tests {
             };
             let [one, other] = [&wide, &narrow].map(|design| {
                 let fit = fit_in_turn(&loss(design), (1.0, 1.0), &few, &Silent).unwrap();
-                let rows = probabilities(design, fit.centre.view())
+                let rows = probabilities(design, fit.state.centre.view())
                     .into_iter()
                     .collect();
-                let least = fit_jointly(&loss(design), 1.0, &shrunk, &Silent)
+                let state = State::start(&loss(design), (1.0, 1.0), &shrunk).unwrap();
+                let least = fit_jointly(&loss(design), state, &shrunk, &Silent)
                     .unwrap()
                     .trace;
                 [fit.trace, rows, least[least.len() - 1..].to_vec()]

@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use partita_core::ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use partita_core::{Flow, Monitor, Stopped};
 
-use crate::alternating::Fit;
+use crate::alternating::{Fit, State};
 use crate::curvature::Curvature;
 use crate::lbfgs::{Limits, Point, descend, norm};
 use crate::loss::Loss;
-use crate::prior::{Prior, RIDGE};
+use crate::prior::Prior;
 use crate::{SsceError, SsceSettings};
 
 /// Norm of the gradient at which the minimum counts as reached, over that where W and μ are zero.
@@ -25,7 +25,7 @@ const MEMORY: usize = 20;
 /// function of W and μ that is left has the gradient that it has for this Ω.
 pub(crate) fn fit_jointly(
     loss: &Loss<'_>,
-    gamma: f64,
+    state: State,
     settings: &SsceSettings,
     monitor: &dyn Monitor,
 ) -> Result<Fit, SsceError> {
@@ -33,11 +33,14 @@ pub(crate) fn fit_jointly(
     let task = Joint {
         loss,
         shrink: settings.shrink,
-        prior: RefCell::new(Prior::start((gamma, gamma), loss.base_weights, RIDGE)?),
+        ridge: settings.ridge,
+        prior: RefCell::new(state.prior.clone()),
     };
-    let at = Array2::zeros((loss.design.width(), (loss.bases() + 1) * loss.classes));
+    let zero = Array2::zeros((loss.design.width(), (loss.bases() + 1) * loss.classes));
+    let all = norm(&task.evaluate(&zero).1);
+    task.prior.replace(state.prior.clone());
+    let at = concatenate![Axis(1), state.prior.scaled(state.w), state.centre];
     let (value, gradient) = task.evaluate(&at);
-    let all = norm(&gradient);
     let mut point = Point {
         at,
         value,
@@ -84,12 +87,17 @@ pub(crate) fn fit_jointly(
     if left(&point) <= GOAL {
         stopped = Stopped::Converged;
     }
+    let centre = task.centre(&point.at)?;
+    let prior = task.prior.into_inner();
+    let width = loss.bases() * loss.classes;
+    let gradient = Some(left(&point));
+    let w = prior.unscaled(point.at.slice(s![.., ..width]).to_owned());
     Ok(Fit {
-        centre: task.centre(&point.at)?,
+        state: State { w, centre, prior },
+        gradient,
         trace,
         iterations: done as u64,
         stopped,
-        gradient: Some(left(&point)),
     })
 }
 
@@ -97,6 +105,7 @@ pub(crate) fn fit_jointly(
 struct Joint<'a, 'b> {
     loss: &'a Loss<'b>,
     shrink: f64,
+    ridge: f64,
     /// That of the last evaluation.
     prior: RefCell<Prior>,
 }
@@ -112,7 +121,7 @@ impl Joint<'_, '_> {
         let (scaled, centre) = self.split(both);
         let prior = self.prior.borrow();
         let w = prior.unscaled(scaled.to_owned());
-        let adapted = prior.adapted(&w, &centre.to_owned(), RIDGE, true)?;
+        let adapted = prior.adapted(&w, &centre.to_owned(), self.ridge, true)?;
         Ok(adapted.centre(&w, self.shrink, true))
     }
 
@@ -121,7 +130,7 @@ impl Joint<'_, '_> {
         let (scaled, centre) = self.split(both);
         let w = self.prior.borrow().unscaled(scaled.to_owned());
         let centre = centre.to_owned();
-        let Ok(prior) = self.prior.borrow().adapted(&w, &centre, RIDGE, true) else {
+        let Ok(prior) = self.prior.borrow().adapted(&w, &centre, self.ridge, true) else {
             return (f64::INFINITY, Array2::zeros(both.dim()));
         };
         let (likelihood, mut gradient) = self.loss.evaluate(&w);
@@ -162,6 +171,7 @@ mod tests {
     use super::*;
     use crate::aligned_labels::Targets;
     use crate::design::Design;
+    use crate::prior::RIDGE;
     use partita_conformance::ensemble;
     use partita_core::{Seed, Silent};
     use rand::RngExt;
@@ -207,7 +217,8 @@ mod tests {
                 ..SsceSettings::default()
             };
             let gamma = [0.1, 1.0, 30.0][seed as usize % 3];
-            let fit = fit_jointly(&loss, gamma, &settings, &Silent).unwrap();
+            let state = State::start(&loss, (gamma, gamma), &settings).unwrap();
+            let fit = fit_jointly(&loss, state, &settings, &Silent).unwrap();
             assert_eq!(fit.stopped, Stopped::Converged);
             assert!(fit.gradient.unwrap() <= GOAL, "{:?}", fit.gradient);
             let found = fit.trace[fit.trace.len() - 1];
@@ -264,7 +275,8 @@ mod tests {
             ..SsceSettings::default()
         };
         let slow = crate::alternating::fit_in_turn(&loss, (1.0, 1.0), &settings, &Silent);
-        let quick = fit_jointly(&loss, 1.0, &settings, &Silent);
+        let state = State::start(&loss, (1.0, 1.0), &settings).unwrap();
+        let quick = fit_jointly(&loss, state, &settings, &Silent);
         let [slow, quick] = [slow, quick].map(|fit| *fit.unwrap().trace.last().unwrap());
         let near = quick <= slow * (1.0 + 1e-9) && slow <= quick * 1.001;
         assert!(near, "{slow} {quick}");

@@ -55,7 +55,7 @@ impl Linear {
             ..SsceSettings::default()
         };
         let fit = fit_in_turn(&loss, (0.01, 0.01), &settings, &Silent)?;
-        Ok(TableModel::new(scaling, Self::new(true, &fit.centre)))
+        Ok(TableModel::new(scaling, Self::new(true, &fit.state.centre)))
     }
 }
 

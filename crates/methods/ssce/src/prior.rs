@@ -1,11 +1,12 @@
 //! Matrix-normal prior of the classifiers: a shared mean and a covariance between base clusterings.
 
-use partita_core::ndarray::{Array2, ArrayView1, Axis, Zip};
+use partita_core::ndarray::{Array2, ArrayView1, Axis, Zip, s};
 use partita_spectral::symmetric_eigen;
 
 use crate::SsceError;
 
-/// Added to the diagonal of Ω, times 1/Σω: the plain Ω is singular because W − μ1ᵀ has a null vector.
+/// Usually added to the diagonal of Ω, times 1/Σω: the plain Ω is singular because W − μ1ᵀ has a null vector. Of 0 the inverse is a
+/// pseudo-inverse.
 pub(crate) const RIDGE: f64 = 1e-3;
 
 /// The quadratic part of the objective, `Σ_uv A_uv √(ω_u ω_v) ⟨w_u − μ, w_v − μ⟩ + ρ ‖μ‖²` with
@@ -44,8 +45,12 @@ impl Prior {
     ) -> Result<Self, SsceError> {
         let pairs = symmetric_eigen(omega.view())?;
         let values = pairs.values.iter();
-        let values = values.map(|&value| gamma.0 + gamma.1 / (value.max(0.0) + ridge / bases));
-        let values: Vec<f64> = values.collect();
+        let tie = |&value: &f64| match ridge {
+            // Below that an eigenvalue is rounding.
+            0.0 if value <= 1e-10 * pairs.values[0] => gamma.0,
+            _ => gamma.0 + gamma.1 / (value.max(0.0) + ridge / bases),
+        };
+        let values: Vec<f64> = values.map(tie).collect();
         let a = rebuilt(&pairs.vectors, &values);
         let eigen = (values, pairs.vectors);
         Ok(Self {
@@ -137,7 +142,7 @@ impl Prior {
         let k = w.ncols() / bases;
         let mut centre = Array2::zeros((w.nrows(), k));
         for (u, weight) in weights.iter().enumerate() {
-            let block = w.slice(partita_core::ndarray::s![.., u * k..(u + 1) * k]);
+            let block = w.slice(s![.., u * k..(u + 1) * k]);
             centre.scaled_add(weight / total, &block);
         }
         centre
@@ -185,7 +190,7 @@ impl Prior {
     /// With σ_i² the eigenvalues of (W − μ1ᵀ)ᵀ(W − μ1ᵀ), both factors times diag(√ω), Ω has the same eigenvectors and the eigenvalues
     /// λ_i = max(0, c σ_i − ε), ε being the ridge and c such that they sum to 1. Where `exact` is false it is the
     /// paper's (eq. 12), λ_i = σ_i / Σ σ.
-    fn covariance(
+    pub(crate) fn covariance(
         &self,
         w: &Array2<f64>,
         centre: &Array2<f64>,

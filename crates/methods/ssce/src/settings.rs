@@ -2,13 +2,16 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{SettingChoice, Settings};
+use partita_core::{ProblemSize, SettingChoice, Settings, SettingsError};
 use serde::{Deserialize, Serialize};
+
+use crate::prior::RIDGE;
 
 /// Settings of [`ssce`](crate::ssce) and [`ssce_p`](crate::ssce_p). Start from `default()` or [`SsceSettings::paper`]
 /// and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
+#[settings(check = Self::check_together)]
 #[non_exhaustive]
 pub struct SsceSettings {
     /// How strongly the classifiers are tied (paper: γ₁ = γ₂). Unset chooses it by how probable held-out labels are.
@@ -18,6 +21,9 @@ pub struct SsceSettings {
     /// have classifiers meanwhile.
     #[setting(above = 0.0, range = ..=1e100)]
     pub gamma: Option<f64>,
+    /// How strongly they are tied by their covariance with each other (paper: γ₂), where that is another strength than `gamma` (then γ₁).
+    #[setting(above = 0.0, range = ..=1e100)]
+    pub gamma2: Option<f64>,
     /// The base clustering whose cluster names the others take, by its name. Unset takes the one that overlaps most with all.
     pub reference: Option<String>,
     /// Whether classifiers have an intercept.
@@ -30,6 +36,10 @@ pub struct SsceSettings {
     pub intercept_scaling: f64,
     /// Whether centre and covariance of the classifiers are the exact minimisers; if not, they are the paper's (eq. 11 and 12).
     pub exact: bool,
+    /// What the diagonal of the covariance has more, times 1 over the number of base clusterings. The plain one has no inverse: 0 takes its
+    /// pseudo-inverse, under which iterations need not lower the objective.
+    #[setting(range = 0.0..=1e100)]
+    pub ridge: f64,
     /// Weight of the squared centre, which keeps classifiers finite where clusters can be separated perfectly.
     #[setting(range = 0.0..=1e100)]
     pub shrink: f64,
@@ -42,6 +52,8 @@ pub struct SsceSettings {
     /// steps.
     #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
     pub iterations: Option<NonZeroU32>,
+    /// Whether iterations in turn bring the classifiers to their minimum; if not, they go five steps of descent.
+    pub converge: bool,
     /// Stop when an iteration gains at most this share of the objective. The joint minimum is there when the gradient has fallen to a millionth.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
@@ -63,13 +75,16 @@ impl Default for SsceSettings {
     fn default() -> Self {
         Self {
             gamma: None,
+            gamma2: None,
             reference: None,
             intercept: true,
             intercept_scaling: 1.0,
             exact: true,
+            ridge: RIDGE,
             shrink: 1e-3,
             solver: Solver::Alternating,
             iterations: None,
+            converge: false,
             tolerance: 1e-4,
         }
     }
@@ -85,6 +100,23 @@ impl SsceSettings {
             iterations: NonZeroU32::new(30),
             ..Self::default()
         }
+    }
+
+    /// The joint minimum needs a covariance with an inverse.
+    fn check_together(&self, _size: &ProblemSize) -> Result<(), SettingsError> {
+        if self.solver == Solver::Joint && self.ridge == 0.0 {
+            return Err(SettingsError::Unfit {
+                name: "ridge",
+                value: "0".into(),
+                reason: "solver=joint needs a covariance with an inverse; take a ridge above 0, or solver=alternating".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// γ₁ and γ₂, where γ₁ is known.
+    pub(crate) fn gammas(&self, gamma: f64) -> (f64, f64) {
+        (gamma, self.gamma2.unwrap_or(gamma))
     }
 
     /// The most iterations of each in turn.

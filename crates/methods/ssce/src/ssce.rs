@@ -10,7 +10,7 @@ use partita_core::{
 use serde::Serialize;
 
 use crate::aligned_labels::{MISSING, Targets};
-use crate::alternating::fit_in_turn;
+use crate::alternating::{State, go_on_in_turn};
 use crate::choose::{Choice, Task};
 use crate::columns::TableModel;
 use crate::compact::compact;
@@ -25,7 +25,7 @@ use crate::{Solver, SsceError, SsceSettings};
 /// shared mean and a covariance between base clusterings; the mean is the consensus, and labels new objects.
 ///
 /// ```text
-/// minimise  Σ_u ω_u Σ_i −ln softmax(w_uᵀ x_i)[ℓ_ui]  +  γ Σ_u ω_u ‖w_u − μ‖²  +  γ tr(D Ω⁻¹ Dᵀ)  +  ρ ‖μ‖²
+/// minimise  Σ_u ω_u Σ_i −ln softmax(w_uᵀ x_i)[ℓ_ui]  +  γ₁ Σ_u ω_u ‖w_u − μ‖²  +  γ₂ tr(D Ω⁻¹ Dᵀ)  +  ρ ‖μ‖²
 /// subject to  Ω ⪰ 0, tr Ω ≤ 1          where D = (W − μ1ᵀ) diag(√ω)
 /// ```
 /// | paper | here |
@@ -33,8 +33,8 @@ use crate::{Solver, SsceError, SsceSettings};
 /// | λ_i, L_i | base clusterings, and the same aligned to [`SsceSettings::reference`] |
 /// | X | the table, columns centred and scaled to standard deviation 1 |
 /// | – | weights of base clusterings ω: one of weight 2 counts as if it were there twice |
-/// | W, μ, Ω | the classifiers, their centre, and their covariance (plus 1e-3/Σω on its diagonal) |
-/// | γ₁ = γ₂ | [`SsceSettings::gamma`] |
+/// | W, μ, Ω | the classifiers, their centre, and their covariance (plus [`SsceSettings::ridge`]/Σω on its diagonal, or its pseudo-inverse) |
+/// | γ₁, γ₂ | [`SsceSettings::gamma`], [`SsceSettings::gamma2`]: the same where only one is given, as in the paper's experiments |
 /// | – | intercepts: a column of [`SsceSettings::intercept_scaling`] in X |
 ///
 /// W is found by limited-memory BFGS with a Kronecker approximation of the Hessian, for all base clusterings at once by
@@ -121,6 +121,8 @@ pub fn ssce_p<'a>(
 pub struct SsceDiagnostics {
     /// How strongly the classifiers are tied.
     pub gamma: f64,
+    /// How strongly they are tied by their covariance.
+    pub gamma2: f64,
     /// Ties that were tried, rising; none where it was given.
     pub gammas_tried: Vec<f64>,
     /// Mean log probability of held-out labels under each of them, nats.
@@ -184,11 +186,12 @@ fn solve(
     };
     let loss = task.loss();
     let part = progress.part(last);
+    let state = State::start(&loss, settings.gammas(gamma), settings)?;
     let fit = match settings.solver {
-        Solver::Alternating => fit_in_turn(&loss, (gamma, gamma), settings, &part)?,
-        Solver::Joint => fit_jointly(&loss, gamma, settings, &part)?,
+        Solver::Alternating => go_on_in_turn(&loss, state, settings, &part)?,
+        Solver::Joint => fit_jointly(&loss, state, settings, &part)?,
     };
-    let soft = SoftPartition::new(probabilities(design, fit.centre.view()))
+    let soft = SoftPartition::new(probabilities(design, fit.state.centre.view()))
         .expect("a softmax is on the simplex");
     let mut outcome = Outcome::soft(soft, fit.stopped);
     outcome.iterations = fit.iterations;
@@ -201,10 +204,11 @@ fn solve(
     let (gammas_tried, held_out_log_probability) = tried.into_iter().unzip();
     let diagnostics = SsceDiagnostics {
         gamma,
+        gamma2: settings.gammas(gamma).1,
         gammas_tried,
         held_out_log_probability,
         reference: targets.reference,
         gradient: fit.gradient,
     };
-    Ok((outcome.with(diagnostics), fit.centre))
+    Ok((outcome.with(diagnostics), fit.state.centre))
 }

@@ -10,6 +10,7 @@
 //! | [`consensus`] | every consensus method |
 //! | [`rows`] | rows taken of a table by their labels (`max_per_label`) |
 //! | [`pairs`] | pairs of objects sampled for evidence outside a method |
+//! | [`held_out`] | the objects of an ensemble that are held out |
 //! | [`shown`] | the objects that a report of rows which are not held shows |
 
 use partita::Seed;
@@ -18,6 +19,7 @@ const CONSENSUS: u64 = u64::MAX;
 const ROWS: u64 = u64::MAX - 1;
 const PAIRS: u64 = u64::MAX - 2;
 const SHOWN: u64 = u64::MAX - 3;
+const HELD_OUT: u64 = u64::MAX - 4;
 
 /// What the choice of the number of clusters draws from.
 #[must_use]
@@ -49,6 +51,12 @@ pub const fn shown(run: Seed) -> Seed {
     run.child(SHOWN)
 }
 
+/// What the choice of objects that are held out draws from.
+#[must_use]
+pub const fn held_out(run: Seed) -> Seed {
+    run.child(HELD_OUT)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,9 +69,10 @@ mod tests {
             rows(run),
             pairs(run),
             shown(run),
+            held_out(run),
             run.child(0),
             run.child(1),
         ];
-        assert!((0..6).all(|a| (0..a).all(|b| steps[a] != steps[b])));
+        assert!((0..7).all(|a| (0..a).all(|b| steps[a] != steps[b])));
     }
 }

@@ -415,7 +415,7 @@ impl<'a> Bench<'a> {
         {
             let saved = model.to_json();
             for (measure, rows) in [(TRAIN, &self.train), (HELD_OUT, &self.rest)] {
-                keep(measure, held_out(&saved, rows)?.perplexity);
+                keep(measure, held_out(&saved, rows, None)?.perplexity);
             }
         }
         Ok(())

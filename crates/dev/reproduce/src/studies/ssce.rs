@@ -4,14 +4,13 @@ use anyhow::Result;
 use std::num::NonZeroU32;
 
 use partita::extend::{ModelInput, WeightedEnsemble};
-use partita::generate::Recipe;
+use partita::generate::{BaseSpec, Recipe};
 use partita::metrics::Contingency;
 use partita::ndarray::{Array2, ArrayView2, Axis};
 use partita::ssce::{SsceSettings, ssce};
 use partita::{BaseWeights, Ensemble, EnsembleBuilder, Outcome, Partition, Seed};
 use rand::seq::SliceRandom;
 
-use self::moves::moved;
 use self::page::{page, published};
 use self::readings::{explained, with_best};
 use crate::{
@@ -19,7 +18,6 @@ use crate::{
     standardised,
 };
 
-mod moves;
 mod page;
 mod readings;
 
@@ -129,12 +127,11 @@ impl Study for Ssce {
         } else {
             data.values.clone()
         };
-        let recipe = Recipe::preset("ssce", data.classes())?;
-        let ensemble =
-            |table: ArrayView2<'_, f64>| match (base, lab.ensemble(table, &recipe, unit.seed)?) {
-                (MOVED, ensemble) => moved(table, &ensemble),
-                (_, ensemble) => Ok(ensemble),
-            };
+        let mut recipe = Recipe::preset("ssce", data.classes())?;
+        if base == MOVED {
+            recipe.base = BaseSpec::list("kmeans-moves:20")?;
+        }
+        let ensemble = |table: ArrayView2<'_, f64>| lab.ensemble(table, &recipe, unit.seed);
         if unit.setting == base {
             let ensemble = ensemble(table.view())?;
             return Bench {

@@ -99,6 +99,7 @@ Examples:
   partita generate table.csv \\
     --base kmeans:60,average:10,ward:10,spectral:20 -o ensemble.npz
   partita generate table.csv --preset nbce -k 3 -o ensemble.npz
+  partita generate table.csv --held-out rest.npz -o ensemble.npz
   partita generate table.csv --recipe ensemble.npz -o the_same_again.npz
   partita generate table.csv --recipe recipe.toml -o ensemble.npz
   partita generate table.csv --base kmeans:400 --part 2/4 -o ensemble.2
@@ -125,6 +126,18 @@ pub(crate) struct GenerateArgs {
     /// The ensemble to write: .csv, .npz or .parquet. With --part, the file that `partita merge` takes.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    /// Hold objects out: their label rows go to this ensemble, those of the others to --output. The base clusterings are of all. What a model
+    /// of the others says of them: `partita evaluate --model MODEL.json --held-out FILE`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "part"])]
+    pub(crate) held_out: Option<PathBuf>,
+    /// The share of the objects that is held out, drawn by the seed.
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 0.25,
+        requires = "held_out"
+    )]
+    pub(crate) held_out_share: f64,
     /// Go on where a run that was cut short ended.
     #[arg(long, conflicts_with = "force")]
     pub(crate) resume: bool,

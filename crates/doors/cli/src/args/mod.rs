@@ -282,6 +282,10 @@ pub(crate) struct EvaluateArgs {
     /// Label rows of the model's base clusterings, matched by name; missing labels do not count.
     #[arg(long, value_name = "ENSEMBLE", requires = "model")]
     pub(crate) held_out: Option<PathBuf>,
+    /// Estimate the probabilities that a model has only bounds on (bce) by annealed importance sampling, 32 runs of so many steps; the standard
+    /// error is printed.
+    #[arg(long, value_name = "STEPS", requires = "held_out")]
+    pub(crate) annealed: Option<std::num::NonZeroU32>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
     #[command(flatten)]

@@ -58,7 +58,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
 fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Failure> {
     let saved = model_json(model)?;
     let loaded = read_ensemble(rows, &args.read.options(default_budget()), &Terminal)?;
-    let found = partita::mixture::held_out(&saved, &loaded.ensemble)
+    let found = partita::mixture::held_out(&saved, &loaded.ensemble, args.annealed)
         .map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
     if found.unread > 0 {
         say(&format!(
@@ -73,11 +73,14 @@ fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Fail
             "labels": found.labels,
             "unread": found.unread,
             "upper_bound": found.upper_bound,
+            "standard_error": found.standard_error,
         }));
     }
     let at_most = if found.upper_bound { "at most " } else { "" };
+    let error = found.standard_error.map(|error| format!(" ± {error:.4}"));
+    let error = error.unwrap_or_default();
     output::print(&format!(
-        "perplexity {at_most}{:.4} over {} labels\n",
+        "perplexity {at_most}{:.4}{error} over {} labels\n",
         found.perplexity, found.labels
     ))
 }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use partita::files;
 use partita::generate::{Durable, Recipe};
-use partita::{Clusters, Seed};
+use partita::{Clusters, Ensemble, Seed};
 use serde_json::json;
 
 use partita_app::{
-    InputTable, Observer, ReadOptions, Stopwatch, VERSION, default_budget, make_ensemble,
+    InputTable, Observer, ReadOptions, Stopwatch, VERSION, default_budget, hold_out, make_ensemble,
     merge_files,
 };
 
@@ -31,7 +31,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
         return nothing_left(args, &recipe, seed);
     }
     check_outputs(
-        [&args.output],
+        [&args.output].into_iter().chain(&args.held_out),
         [&args.table.table],
         args.out.force || args.resume,
     )?;
@@ -60,7 +60,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
         )
     })?;
     if args.part.is_none() {
-        files::write_ensemble(&args.output, &made.ensemble, table.label())?;
+        write(args, &made.ensemble, table.label(), compute.seed)?;
         std::fs::remove_file(&durable.path)
             .map_err(|error| Failure::io(&durable.path, "be removed", error))?;
     }
@@ -84,6 +84,29 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
             "version": VERSION,
         }))?;
     }
+    Ok(())
+}
+
+/// The ensemble, or its two parts where objects are held out.
+fn write(
+    args: &GenerateArgs,
+    ensemble: &Ensemble,
+    label: Option<&files::LabelColumn>,
+    seed: Seed,
+) -> Result<(), Failure> {
+    let Some(held_out) = &args.held_out else {
+        return Ok(files::write_ensemble(&args.output, ensemble, label)?);
+    };
+    let [(kept, label), (rest, other)] = hold_out(ensemble, label, args.held_out_share, seed)?;
+    files::write_ensemble(&args.output, &kept, label.as_ref())?;
+    files::write_ensemble(held_out, &rest, other.as_ref())?;
+    say(&format!(
+        "{} has the {} objects that are held out, {} the other {}",
+        held_out.display(),
+        rest.objects(),
+        args.output.display(),
+        kept.objects()
+    ));
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 
 use statrs::function::gamma::{digamma, ln_gamma};
 
+use crate::shared::trigamma::trigamma;
+
 /// Where learned α stays.
 const ALPHA: (f64, f64) = (1e-3, 1e3);
 
@@ -50,20 +52,6 @@ pub(crate) fn learn(alpha: &mut [f64], means: &[f64]) {
             break;
         }
     }
-}
-
-/// The derivative of the digamma function, for positive numbers.
-fn trigamma(mut x: f64) -> f64 {
-    let mut sum = 0.0;
-    while x < 8.0 {
-        sum += 1.0 / (x * x);
-        x += 1.0;
-    }
-    let (i, s) = (1.0 / x, 1.0 / (x * x));
-    sum + i
-        + s / 2.0
-        + i * s
-            * (1.0 / 6.0 - s * (1.0 / 30.0 - s * (1.0 / 42.0 - s * (1.0 / 30.0 - s * 5.0 / 66.0))))
 }
 
 #[cfg(test)]

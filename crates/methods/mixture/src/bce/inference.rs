@@ -62,7 +62,7 @@ impl RowLabels {
     }
 
     /// The line of every label, and what it counts.
-    fn labels(&self, clusters: usize) -> impl Iterator<Item = (&[f64], f64)> {
+    pub(super) fn labels(&self, clusters: usize) -> impl Iterator<Item = (&[f64], f64)> {
         let lines = self.lines.chunks_exact(clusters);
         lines.zip(self.counts.iter().copied())
     }

@@ -1,5 +1,6 @@
 //! BCE: Bayesian cluster ensembles, a mixed membership for every object.
 
+mod annealed;
 mod dirichlet;
 mod inference;
 mod method;

@@ -1,15 +1,19 @@
 //! The saved model of BCE, which labels new rows.
 
-use partita_core::ndarray::{Array2, ArrayView2};
+use std::num::NonZeroU32;
+
+use partita_core::ndarray::{Array2, ArrayView1, ArrayView2};
 use partita_core::{
-    BaseClustering, Ensemble, Entry, Label, LabelRows, Model, ModelError, ModelInput,
-    SoftPartition, Unread,
+    BaseClustering, Ensemble, Entry, Label, LabelRows, Model, ModelError, ModelInput, Seed,
+    SoftPartition, Unread, map_parallel,
 };
 use rayon::prelude::*;
 use serde_json::Value;
 
+use super::annealed::annealed;
 use super::inference::{BceParameters, RowLabels, RowLimits, RowScratch};
 use crate::shared::layout::BaseLayout;
+use crate::shared::log_mean::LogMean;
 use crate::shared::match_bases::{MatchedBases, known_label, match_bases, perplexity, unused};
 use crate::shared::saved_model;
 
@@ -93,6 +97,64 @@ impl BceModel {
         })
     }
 
+    /// The labels of a row that the model knows.
+    fn labels_of<L: Label>(
+        &self,
+        row: ArrayView1<'_, L>,
+        matched: &MatchedBases,
+        layout: &BaseLayout,
+    ) -> RowLabels {
+        let known = row.into_iter().zip(matched);
+        let known = known.filter_map(|(label, places)| places[label.cluster()?]);
+        // A value may be of any base clustering of the model.
+        let entry = |cluster: usize| Entry {
+            base: layout.base_of(cluster),
+            ..known_label(cluster)
+        };
+        let mut labels = RowLabels::default();
+        labels.read(known.map(entry), layout, &self.parameters);
+        labels
+    }
+
+    /// The natural logarithm of the probability of every row, memberships summed by annealed importance sampling (Neal 2001): 32 runs of so
+    /// many sweeps.
+    ///
+    /// # Errors
+    /// [`ModelError::Input`] when the base clusterings are not those of the model, or have weights: part of a label has no probability.
+    ///
+    /// # Cost
+    /// O(32 · steps · n M K) time.
+    pub fn log_probabilities(
+        &self,
+        ensemble: &Ensemble,
+        steps: NonZeroU32,
+        seed: Seed,
+    ) -> Result<Vec<LogMean>, ModelError> {
+        let matched = match_bases(&self.bases, ensemble)?;
+        if self.weights.is_some() {
+            let reason = "its base clusterings have weights, and part of a label has no probability: fit it without them";
+            return Err(ModelError::Input(reason.into()));
+        }
+        let layout = BaseLayout::new(&self.bases, None);
+        let row = |i: usize| {
+            let labels = match ensemble.rows() {
+                LabelRows::Bytes(rows) => self.labels_of(rows.row(i), &matched, &layout),
+                LabelRows::Words(rows) => self.labels_of(rows.row(i), &matched, &layout),
+            };
+            let lines: Vec<&[f64]> = labels
+                .labels(self.clusters())
+                .map(|(line, _)| line)
+                .collect();
+            annealed(
+                &self.parameters.alpha,
+                &lines,
+                steps.get(),
+                seed.child(i as u64),
+            )
+        };
+        Ok(map_parallel(0..ensemble.objects(), row))
+    }
+
     fn label_rows<L: Label>(
         &self,
         rows: ArrayView2<'_, L>,
@@ -102,15 +164,7 @@ impl BceModel {
         let layout = BaseLayout::new(&self.bases, self.weights.as_deref());
         let mut soft = vec![0.0; rows.nrows() * clusters];
         let row = |(i, soft): (usize, &mut [f64])| {
-            let known = rows.row(i).into_iter().zip(matched);
-            let known = known.filter_map(|(label, places)| places[label.cluster()?]);
-            // A value may be of any base clustering of the model.
-            let entry = |cluster: usize| Entry {
-                base: layout.base_of(cluster),
-                ..known_label(cluster)
-            };
-            let mut labels = RowLabels::default();
-            labels.read(known.map(entry), &layout, &self.parameters);
+            let labels = self.labels_of(rows.row(i), matched, &layout);
             let mut scratch = RowScratch::new(clusters);
             let (gamma, bound) = self.parameters.infer(&labels, ROW, &mut scratch);
             let total: f64 = gamma.iter().sum();

@@ -7,7 +7,7 @@ use partita_core::{
 };
 use serde::Serialize;
 
-use super::hyperparameters::Hyperparameters;
+use super::hyperparameters::{Hyperparameters, Learn};
 use super::truncation::order_by_size;
 use crate::error::MixtureError;
 use crate::shared::layout::BaseLayout;
@@ -93,6 +93,7 @@ pub(crate) struct NbceFound {
     pub(crate) sizes: Vec<f64>,
     pub(crate) chosen: Vec<bool>,
     pub(crate) hyperparameters: Hyperparameters,
+    pub(crate) learn: Learn,
     pub(crate) objective: Objective,
     pub(crate) stopped: Stopped,
     /// Objectives of all initializations.
@@ -121,6 +122,7 @@ impl NbceFound {
         fit.iterations = self.objective.trace.len() as u64;
         fit.objective = Some(self.objective);
         fit.model = Some(Arc::new(model));
+        fit.warnings = self.learn.warnings(self.hyperparameters);
         Ok(fit)
     }
 }

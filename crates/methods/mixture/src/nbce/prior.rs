@@ -7,6 +7,7 @@ use statrs::function::gamma::{digamma, ln_gamma};
 use super::scaled_product::{ScaledProduct, split};
 use crate::shared::layout::BaseLayout;
 use crate::shared::sufficient_statistics::SufficientStatistics;
+use crate::shared::trigamma::trigamma;
 
 /// How the Dirichlet process over cluster shares is made finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
@@ -121,6 +122,61 @@ impl NbcePrior {
             share
         };
         sizes.iter().enumerate().map(&mut share).collect()
+    }
+
+    /// The second-order terms of the expected logarithm of [`shares`](Self::shares), added to `logs`, where the sizes N_k and the sums N_{≥k}
+    /// have these variances: each ln x has −Var x / (2 x²).
+    pub(crate) fn second_order(
+        self,
+        sizes: &[f64],
+        spreads: &[f64],
+        tails: &[f64],
+        alpha0: f64,
+        logs: &mut [f64],
+    ) {
+        let bend = |x: f64, spread: f64| -0.5 * spread / (x * x);
+        let clusters = sizes.len();
+        if self == Self::Symmetric {
+            let share = alpha0 / clusters as f64;
+            for ((log, size), spread) in logs.iter_mut().zip(sizes).zip(spreads) {
+                *log += bend(share + size, *spread);
+            }
+            return;
+        }
+        let (mut after, mut left) = (sizes.iter().sum::<f64>(), 0.0);
+        for k in 0..clusters - 1 {
+            let whole = bend(1.0 + alpha0 + after, tails[k]);
+            after = (after - sizes[k]).max(0.0);
+            logs[k] += left + bend(1.0 + sizes[k], spreads[k]) - whole;
+            left += bend(alpha0 + after, tails[k + 1]) - whole;
+        }
+        logs[clusters - 1] += left;
+    }
+
+    /// The second-order terms of the expectation of [`log_partition`](Self::log_partition): each ln Γ(x) has ψ′(x) Var x / 2.
+    pub(crate) fn second_order_of_partition(
+        self,
+        sizes: &[f64],
+        spreads: &[f64],
+        tails: &[f64],
+        alpha0: f64,
+    ) -> f64 {
+        let bend = |x: f64, spread: f64| 0.5 * spread * trigamma(x);
+        let clusters = sizes.len();
+        if self == Self::Symmetric {
+            let share = alpha0 / clusters as f64;
+            let terms = sizes.iter().zip(spreads);
+            return terms
+                .map(|(size, spread)| bend(share + size, *spread))
+                .sum();
+        }
+        let (mut after, mut sum) = (sizes.iter().sum::<f64>(), 0.0);
+        for k in 0..clusters - 1 {
+            sum += bend(1.0 + sizes[k], spreads[k]) - bend(1.0 + alpha0 + after, tails[k]);
+            after = (after - sizes[k]).max(0.0);
+            sum += bend(alpha0 + after, tails[k + 1]);
+        }
+        sum
     }
 
     /// E π given clusters of these sizes.

@@ -9,9 +9,10 @@ use partita_core::{
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
+use super::second_order::{CvbOrder, Spread};
 use super::update::{Collapsed, Update};
 use crate::error::MixtureError;
-use crate::nbce::hyperparameters::{Hyperparameters, maximise_collapsed};
+use crate::nbce::hyperparameters::{Hyperparameters, Learn, maximise_collapsed};
 use crate::nbce::likelihood::{NbceDiagnostics, NbceFound};
 use crate::nbce::prior::{NbcePrior, log_labels};
 use crate::nbce::truncation::{number_by_size, varied_statistics};
@@ -35,14 +36,19 @@ const LEARN_EVERY: usize = 5;
 pub struct NbceCvbSettings {
     /// How the Dirichlet process is made finite: symmetric, or stick-breaking, which expects sizes to fall and, with alpha0 up to 1, finds more clusters.
     pub prior: NbcePrior,
+    /// CvbOrder of the Taylor expansion of expected logarithms: second is nearer to what is expanded, but takes several times as long an
+    /// iteration, and with beta far below 1 may not settle.
+    pub order: CvbOrder,
     /// Concentration α0 of the Dirichlet process: more means more clusters.
     #[setting(range = 1e-20..=1e20)]
     pub alpha0: f64,
     /// Label pseudo-count β: below 1 wants pure clusters and finds many, 1 to 5 give class-like numbers.
     #[setting(range = 1e-20..=1e20)]
     pub beta: f64,
-    /// Learn α0 and β, both under Gamma(1, 1); the values above are where they start.
-    pub learn: bool,
+    /// Learn α0 and β: true under Gamma(1, 1), ml by maximum likelihood between 1e-4 and 1e4; the values above are where they start.
+    ///
+    /// Without a prior the likelihood may rise for ever, to pure clusters (beta) or to one (alpha0): what ran to a limit is said in a warning.
+    pub learn: Learn,
     /// Independent initializations, of every four one by merging small clusters to K, K/2, K, K/4, … ones and three of memberships drawn
     /// at random. All run for 20 iterations, the best quarter goes on, and the highest objective is kept.
     ///
@@ -62,9 +68,10 @@ impl Default for NbceCvbSettings {
         let count = |number| NonZeroU32::new(number).expect("not zero");
         Self {
             prior: NbcePrior::Symmetric,
+            order: CvbOrder::First,
             alpha0: 1.0,
             beta: 1.0,
-            learn: false,
+            learn: Learn::False,
             restarts: count(16),
             iterations: count(300),
             tolerance: 1e-4,
@@ -94,6 +101,8 @@ struct CollapsedFit<'a> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Expected {
     sums: SufficientStatistics,
+    /// The variances of the counts, where expectations are of second order.
+    spread: Option<Spread>,
     hyperparameters: Hyperparameters,
 }
 
@@ -106,8 +115,10 @@ impl MixtureFit for CollapsedFit<'_> {
         let shares = initialization::begun(self.layout, &sums);
         let mut nearest = rows.nearest(&shares.logs(self.layout));
         number_by_size(&mut nearest, &rows.weights(), self.clusters);
+        let sums = rows.given_hard(&nearest, self.clusters);
         Expected {
-            sums: rows.given_hard(&nearest, self.clusters),
+            spread: (self.settings.order == CvbOrder::Second).then(|| Spread::zero(&sums)),
+            sums,
             hyperparameters: Hyperparameters {
                 alpha0: self.settings.alpha0,
                 beta: self.settings.beta,
@@ -128,6 +139,10 @@ impl MixtureFit for CollapsedFit<'_> {
     fn fits(&self, state: &Expected) -> bool {
         self.layout
             .fits(&state.sums.labels, &state.sums.sizes, self.clusters)
+            && state
+                .spread
+                .as_ref()
+                .is_none_or(|spread| spread.fits(&state.sums))
     }
 }
 
@@ -136,20 +151,31 @@ impl CollapsedFit<'_> {
         Counts::of(
             self.layout,
             &state.sums,
+            state.spread.as_ref(),
             state.hyperparameters,
             self.settings.prior,
             (SETTLED * self.settings.tolerance).max(f64::EPSILON),
         )
     }
 
-    /// Log joint at expected counts, plus the entropy of memberships, plus the log densities of learned α0 and β.
+    /// Log joint at expected counts, of second order where that is asked for, plus the entropy of memberships, plus the log densities of
+    /// learned α0 and β.
     fn objective(&self, state: &Expected, entropy: f64) -> f64 {
         let Hyperparameters { alpha0, beta } = state.hyperparameters;
         let settings = self.settings;
+        let second = state.spread.as_ref().map_or(0.0, |spread| {
+            spread.of_joint(
+                &state.sums,
+                settings.prior,
+                self.layout,
+                state.hyperparameters,
+            )
+        });
         settings.prior.log_partition(&state.sums.sizes, alpha0)
             + log_labels(&state.sums, self.layout, beta)
+            + second
             + entropy
-            - if settings.learn { alpha0 + beta } else { 0.0 }
+            - settings.learn.slope() * (alpha0 + beta)
     }
 
     /// Iterations until no membership changes, nor α0 and β where they are learned.
@@ -184,8 +210,10 @@ impl CollapsedFit<'_> {
             before = Some(update);
             let still = change <= settings.tolerance;
             state.sums = found.sums;
-            if settings.learn && (still || trace.len() % LEARN_EVERY == LEARN_EVERY - 1) {
-                let learned = maximise_collapsed(settings.prior, &state.sums, self.layout);
+            state.spread = found.spread;
+            if settings.learn.is_on() && (still || trace.len() % LEARN_EVERY == LEARN_EVERY - 1) {
+                let learned =
+                    maximise_collapsed(settings.learn, settings.prior, &state.sums, self.layout);
                 change = change.max(learned.distance(&state.hyperparameters));
                 state.hyperparameters = learned;
             }
@@ -244,6 +272,7 @@ pub(super) fn solve(
         sizes: last.sums.sizes,
         chosen: last.chosen,
         hyperparameters: state.hyperparameters,
+        learn: settings.learn,
         objective: Objective::of_trace(
             "log joint at expected counts plus entropy, nats",
             Sense::Maximise,
@@ -287,10 +316,12 @@ mod tests {
             };
             let found = rows.passes().run(&update(None, now.clone())).unwrap();
             next.sums = found.sums;
+            next.spread = found.spread;
             let moved = update(Some(now), fit.counts(&next));
             let moved = rows.passes().run(&moved).unwrap().change;
-            let learned = maximise_collapsed(settings.prior, &next.sums, &held.layout);
-            let learned = if settings.learn {
+            let learned =
+                maximise_collapsed(settings.learn, settings.prior, &next.sums, &held.layout);
+            let learned = if settings.learn.is_on() {
                 learned.distance(&next.hyperparameters)
             } else {
                 0.0
@@ -305,11 +336,18 @@ mod tests {
         let mut converged = 0;
         for seed in 0..60 {
             let prior = [NbcePrior::Symmetric, NbcePrior::StickBreaking][seed as usize % 2];
+            // Of small β, as are learned ones, the expansion of second order says little.
+            let (order, betas) = [
+                (CvbOrder::First, [0.2, 1.0]),
+                (CvbOrder::Second, [1.0, 3.0]),
+            ][seed as usize / 4 % 2];
             let settings = NbceCvbSettings {
                 prior,
-                learn: seed % 5 == 0,
+                order,
+                learn: [Learn::False, Learn::True]
+                    [usize::from(seed % 5 == 0 && order == CvbOrder::First)],
                 alpha0: [0.5, 1.0, 3.0][seed as usize % 3],
-                beta: [0.2, 1.0][seed as usize / 2 % 2],
+                beta: betas[seed as usize / 2 % 2],
                 iterations: NonZeroU32::new(3000).unwrap(),
                 ..NbceCvbSettings::default()
             };

@@ -3,6 +3,7 @@
 use partita_core::{Entry, Row};
 use serde::{Deserialize, Serialize};
 
+use super::second_order::{Spread, without};
 use crate::nbce::hyperparameters::Hyperparameters;
 use crate::nbce::prior::NbcePrior;
 use crate::nbce::scaled_product::{RENORMALISE_AFTER, ScaledProduct};
@@ -30,12 +31,15 @@ pub(crate) struct Counts {
     settled: f64,
     /// Copies of base clusterings are exponents of their factors.
     layout: BaseLayout,
+    /// The variances of the counts, where expectations of logarithms are of second order.
+    spread: Option<Spread>,
 }
 
 impl Counts {
     pub(crate) fn of(
         layout: &BaseLayout,
         sums: &SufficientStatistics,
+        spread: Option<&Spread>,
         hyperparameters: Hyperparameters,
         prior: NbcePrior,
         settled: f64,
@@ -59,11 +63,16 @@ impl Counts {
             pseudo_totals,
             settled,
             layout: layout.clone(),
+            spread: spread.map(|spread| spread.with_totals(layout)),
         }
     }
 
     pub(crate) fn clusters(&self) -> usize {
         self.sizes.len()
+    }
+
+    pub(crate) fn is_of_second_order(&self) -> bool {
+        self.spread.is_some()
     }
 
     /// Writes the conditional of one row up to its sum, when its own memberships do not count.
@@ -82,7 +91,7 @@ impl Counts {
         self.prior
             .shares(others, self.total - one, self.alpha0, product);
         let entries = row.entries(&self.layout.offsets);
-        if self.layout.copies.is_some() {
+        if self.layout.copies.is_some() || self.spread.is_some() {
             return self.raise(entries, own, one, product);
         }
         let clusters = own.len();
@@ -121,7 +130,8 @@ impl Counts {
         label.max(self.beta) / total.max(self.pseudo_totals[base])
     }
 
-    /// The factors of a row's entries where these are raised to numbers of copies: of any size, so that logarithms are added.
+    /// The factors of a row's entries where these are raised to numbers of copies, and what variances make of them: of any size, so that
+    /// logarithms are added.
     fn raise(
         &self,
         entries: impl Iterator<Item = Entry>,
@@ -131,6 +141,20 @@ impl Counts {
     ) {
         let clusters = own.len();
         let mut logs = vec![0.0; clusters];
+        let spread = self
+            .spread
+            .as_ref()
+            .map(|spread| (spread, Spread::of_row(own, one)));
+        if let Some((spread, less)) = &spread {
+            let sizes = self.sizes.iter().zip(own);
+            let sizes: Vec<f64> = sizes
+                .map(|(size, own)| (size - one * own).max(0.0))
+                .collect();
+            let spreads = without(&spread.sums.sizes, &less.sizes);
+            let tails = without(&spread.tails, &less.tails);
+            self.prior
+                .second_order(&sizes, &spreads, &tails, self.alpha0, &mut logs);
+        }
         for Entry {
             base,
             cluster,
@@ -139,6 +163,18 @@ impl Counts {
         {
             let label = &self.labels[cluster * clusters..][..clusters];
             let total = &self.totals[base * clusters..][..clusters];
+            if let Some((spread, less)) = &spread {
+                let labels = &spread.sums.labels[cluster * clusters..];
+                let totals = &spread.totals[base * clusters..];
+                let weight = self.layout.copies_of(base) * share;
+                for (k, log) in logs.iter_mut().enumerate() {
+                    let label = (label[k] - one * own[k] * share).max(self.beta);
+                    let total = (total[k] - one * own[k]).max(self.pseudo_totals[base]);
+                    let of_label = (labels[k] - share * less.sizes[k]).max(0.0) / (label * label);
+                    let of_total = (totals[k] - less.sizes[k]).max(0.0) / (total * total);
+                    *log += 0.5 * weight * (of_total - of_label);
+                }
+            }
             let exponent = self.layout.copies_of(base) * share;
             for (((log, &own), &label), &total) in logs.iter_mut().zip(own).zip(label).zip(total) {
                 let factor = self.factor(label - one * own * share, total - one * own, base);
@@ -235,7 +271,7 @@ mod tests {
             let clusters = start.ncols();
             let lines = GivenMemberships::Lines(start.iter().copied().collect());
             let sums = held.rows().given(lines, clusters);
-            let counts = Counts::of(&held.layout, &sums, hyperparameters, prior, 1e-8);
+            let counts = Counts::of(&held.layout, &sums, None, hyperparameters, prior, 1e-8);
             let mut product = ScaledProduct::new(clusters);
             let mut found = vec![0.0; clusters];
             held.rows().rows.with_all(|block| {

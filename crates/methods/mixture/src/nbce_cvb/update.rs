@@ -4,6 +4,7 @@ use partita_core::{Assigned, Mergeable, Row, RowBlock, RowLabeller, RowMap, RowP
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Counts, SettleScratch};
+use super::second_order::Spread;
 use crate::shared::log_probabilities::{farthest, largest};
 use crate::shared::row_passes::Places;
 use crate::shared::sufficient_statistics::SufficientStatistics;
@@ -22,6 +23,8 @@ pub(crate) struct Update {
 pub(crate) struct Updated {
     /// Expected counts, and the entropy of memberships as `log_sum`.
     pub(crate) sums: SufficientStatistics,
+    /// The variances of the counts, where they are asked for.
+    pub(crate) spread: Option<Spread>,
     /// How far the row that moved farthest moved.
     pub(crate) change: f64,
     /// Whether a cluster is some row's most probable one.
@@ -31,6 +34,9 @@ pub(crate) struct Updated {
 impl Mergeable for Updated {
     fn merge(&mut self, other: Self) {
         self.sums.merge(other.sums);
+        if let (Some(spread), Some(other)) = (&mut self.spread, other.spread) {
+            spread.merge(other);
+        }
         self.change = self.change.max(other.change);
         self.chosen
             .iter_mut()
@@ -47,6 +53,7 @@ impl RowPass for Update {
         let clusters = self.now.clusters();
         let sums = SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], clusters);
         Updated {
+            spread: self.now.is_of_second_order().then(|| Spread::zero(&sums)),
             sums,
             change: 0.0,
             chosen: vec![false; clusters],
@@ -78,6 +85,9 @@ impl RowPass for Update {
                 .map(|p| -p * p.ln())
                 .sum();
             updated.sums.log_sum += weight * entropy;
+            if let Some(spread) = &mut updated.spread {
+                spread.add(row.entries(&self.offsets), &own, weight);
+            }
             own.iter_mut().for_each(|p| *p *= weight);
             updated.sums.add(row.entries(&self.offsets), &own);
         }

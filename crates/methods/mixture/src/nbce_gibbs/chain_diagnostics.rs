@@ -11,6 +11,7 @@ use super::convergence::{effective_samples, r_hat};
 use super::partition_loss::PartitionLoss;
 use super::partition_samples::PartitionSamples;
 use crate::nbce::likelihood::RowLikelihood;
+use crate::shared::log_mean::LogMean;
 
 /// The R-hat above which chains are said to disagree, and the effective draws below which there are too few.
 const DISAGREE: f64 = 1.1;
@@ -68,6 +69,8 @@ pub struct NbceGibbsDiagnostics {
     pub clusters_drawn: BTreeMap<usize, f64>,
     /// The ball around the result that holds 95 % of the kept draws, in variation of information.
     pub credible_ball: CredibleBall,
+    /// ln p(labels) at the mean α0 and β, partitions summed by annealed importance sampling; none where it was not asked for.
+    pub evidence: Option<LogMean>,
 }
 
 /// The share of the draws that the credible ball holds.
@@ -160,6 +163,7 @@ pub(crate) fn with_diagnostics(
             draws.samples.samples().iter().map(Partition::live_clusters),
         ),
         credible_ball: ball,
+        evidence: None,
         clusters_by_sweep: draws.clusters,
     };
     outcome.with(diagnostics)

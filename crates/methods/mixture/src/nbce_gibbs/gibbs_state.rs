@@ -278,7 +278,7 @@ impl<'a, L: Label> GibbsState<'a, L> {
 }
 
 /// The first index whose cumulative weight exceeds `mark`.
-fn index_at(weights: &[f64], mark: f64) -> usize {
+pub(super) fn index_at(weights: &[f64], mark: f64) -> usize {
     let mut left = mark;
     let mut last = 0;
     for (k, &weight) in weights.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! NBCE-Gibbs: a Dirichlet-process mixture of label rows by collapsed Gibbs sampling with split–merge moves.
 
+mod annealed;
 mod chain_diagnostics;
 mod convergence;
 mod equal_rows;

@@ -8,6 +8,7 @@ use partita_core::{
 };
 use rayon::prelude::*;
 
+use super::annealed::Annealing;
 use super::chain_diagnostics::{NbceDraws, NbceGibbsDiagnostics, with_diagnostics};
 use super::equal_rows::majority_by_row;
 use super::gibbs_run::{Chain, GibbsRun, KeptDraw, gibbs_run};
@@ -15,11 +16,13 @@ use super::partition_loss::PartitionLoss;
 use super::partition_samples::PartitionSamples;
 use super::settings::{NbceGibbsSettings, Summary};
 use crate::error::MixtureError;
+use crate::nbce::hyperparameters::Hyperparameters;
 use crate::nbce::likelihood::{likelihood, merged_model};
 use crate::nbce::prior::NbcePrior;
 use crate::nbce::truncation::number_by_size;
 use crate::shared::held_rows::HeldRows;
 use crate::shared::layout::BaseLayout;
+use crate::shared::log_mean::{LogMean, RUNS};
 use crate::shared::row_model::RowModel;
 use crate::shared::row_passes::Places;
 use crate::shared::shares::MixtureShares;
@@ -140,10 +143,15 @@ pub(super) fn solve<'a>(
 ) -> Result<Outcome<NbceGibbsDiagnostics>, MixtureError> {
     let of: WeightedEnsemble<'_> = of.into();
     let ensemble = of.ensemble;
-    let draws = nbce_draws(of, clusters, seed, settings, monitor)?;
+    let length = u64::from(settings.burn_in) + u64::from(settings.sweeps.get());
+    let sweeps = length * u64::from(settings.chains.get());
+    let annealed = u64::from(RUNS) * u64::from(settings.evidence);
+    let progress = ProgressCounter::new(monitor, sweeps + annealed);
+    let draws = nbce_draws(of, clusters, seed, settings, &progress.part(sweeps))?;
     let fragments = ensemble.fragments();
     let chosen = summarise(&draws.samples, clusters, settings)?;
     let weights = of.each_multiplicity();
+    let hyperparameters = mean_hyperparameters(&draws);
     let partition = majority_by_row(&chosen, &weights, &fragments);
     let (partition, model) = fit(of, &partition, clusters, &draws, settings.prior);
     let mut outcome = Outcome::hard(partition, draws.stopped);
@@ -157,7 +165,51 @@ pub(super) fn solve<'a>(
         clusters,
     )?;
     outcome.model = Some(Arc::new(model));
-    Ok(with_diagnostics(outcome, fit, draws, settings.burn_in))
+    let mut outcome = with_diagnostics(outcome, fit, draws, settings.burn_in);
+    if settings.evidence > 0 && outcome.stopped != Stopped::Interrupted {
+        let part = progress.part(annealed);
+        outcome.details.evidence = evidence(of, clusters, seed, settings, hyperparameters, &part);
+    }
+    Ok(outcome)
+}
+
+/// p(labels) under the mean α0 and β of the draws.
+fn evidence(
+    of: WeightedEnsemble<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &NbceGibbsSettings,
+    hyperparameters: Hyperparameters,
+    monitor: &dyn Monitor,
+) -> Option<LogMean> {
+    let weights = of.multiplicities().map(exact);
+    let layout = BaseLayout::new(of.ensemble.bases(), of.base_copies());
+    let annealing = Annealing {
+        layout: &layout,
+        object_weights: weights.as_deref(),
+        clusters,
+        prior: settings.prior,
+        hyperparameters,
+        steps: settings.evidence,
+    };
+    let steps = u64::from(RUNS) * u64::from(settings.evidence);
+    let progress = ProgressCounter::new(monitor, steps);
+    let seed = seed.child(u64::MAX);
+    match of.ensemble.rows() {
+        LabelRows::Bytes(rows) => annealing.evidence(rows, seed, &progress),
+        LabelRows::Words(rows) => annealing.evidence(rows, seed, &progress),
+    }
+}
+
+/// The means of α0 and β over the draws.
+fn mean_hyperparameters(draws: &NbceDraws) -> Hyperparameters {
+    let mean = |pick: fn(&(f64, f64)) -> f64| {
+        draws.hyperparameters.iter().map(pick).sum::<f64>() / draws.hyperparameters.len() as f64
+    };
+    Hyperparameters {
+        alpha0: mean(|values| values.0),
+        beta: mean(|values| values.1),
+    }
 }
 
 fn summarise(
@@ -196,10 +248,7 @@ fn fit(
     };
     let mut labels = partition.by_appearance().labels().to_vec();
     number_by_size(&mut labels, &rows.weights(), clusters);
-    let mean = |pick: fn(&(f64, f64)) -> f64| {
-        draws.hyperparameters.iter().map(pick).sum::<f64>() / draws.hyperparameters.len() as f64
-    };
-    let (alpha0, beta) = (mean(|values| values.0), mean(|values| values.1));
+    let Hyperparameters { alpha0, beta } = mean_hyperparameters(draws);
     let sums = rows.given_hard(&labels, clusters);
     let shares = MixtureShares {
         prior: prior.expected_shares(&sums.sizes, alpha0),

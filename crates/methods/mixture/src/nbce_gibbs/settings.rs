@@ -61,6 +61,12 @@ pub struct NbceGibbsSettings {
     pub summary: Summary,
     /// Improve a Binder or VI summary by greedy moves of single objects.
     pub search: bool,
+    /// Steps of annealed importance sampling of p(labels), all partitions summed; 0 leaves it out. As many more as it takes until the
+    /// standard error stays small: 1000 of some hundred objects.
+    ///
+    /// 32 runs go from partitions of the prior to those of the posterior, a sweep a step.
+    #[setting(range = 0..=1_000_000)]
+    pub evidence: u32,
 }
 
 impl Default for NbceGibbsSettings {
@@ -78,12 +84,13 @@ impl Default for NbceGibbsSettings {
             keep: count(50),
             summary: Summary::Vi,
             search: true,
+            evidence: 0,
         }
     }
 }
 
 impl NbceGibbsSettings {
-    /// Pairs of too many objects are not held.
+    /// Pairs of too many objects are not held, and shares are not labels.
     fn check_together(&self, size: &ProblemSize) -> Result<(), SettingsError> {
         match check_pairs(size.objects) {
             Err(error) if self.summary == Summary::AverageLink => {
@@ -94,6 +101,11 @@ impl NbceGibbsSettings {
                     reason,
                 })
             }
+            _ if self.evidence > 0 && size.soft_shares > 0 => Err(SettingsError::Unfit {
+                name: "evidence",
+                value: self.evidence.to_string(),
+                reason: "base clusterings with shares have no p(labels); leave it out or take their most probable labels".into(),
+            }),
             _ => Ok(()),
         }
     }

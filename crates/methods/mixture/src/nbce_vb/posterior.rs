@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::{digamma, ln_gamma};
 
-use crate::nbce::hyperparameters::{Hyperparameters, maximise};
+use crate::nbce::hyperparameters::{Hyperparameters, Learn, maximise};
 use crate::shared::layout::BaseLayout;
 use crate::shared::log_probabilities::LogProbabilities;
 use crate::shared::shares::MixtureShares;
@@ -111,15 +111,14 @@ pub(crate) fn advance(
     sums: SufficientStatistics,
     posterior: &Posterior,
     layout: &BaseLayout,
-    learn: bool,
+    learn: Learn,
 ) -> (f64, Posterior) {
     let Hyperparameters { alpha0, beta } = posterior.hyperparameters;
-    let bound =
-        sums.log_sum - posterior.divergence(layout) - if learn { alpha0 + beta } else { 0.0 };
+    let bound = sums.log_sum - posterior.divergence(layout) - learn.slope() * (alpha0 + beta);
     let mut next = Posterior::of(sums, posterior.hyperparameters, layout);
-    if learn {
+    if learn.is_on() {
         let expected = next.logs.clone().weighted(layout).lines.iter().sum();
-        next.hyperparameters = maximise(&next.logs.prior, expected, layout);
+        next.hyperparameters = maximise(learn, &next.logs.prior, expected, layout);
     }
     (bound, next)
 }

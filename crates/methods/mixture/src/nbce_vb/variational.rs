@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::posterior::{Posterior, advance};
 use crate::error::MixtureError;
-use crate::nbce::hyperparameters::Hyperparameters;
+use crate::nbce::hyperparameters::{Hyperparameters, Learn};
 use crate::nbce::likelihood::{NbceDiagnostics, NbceFound};
 use crate::nbce::truncation::varied_statistics;
 use crate::shared::expectation::expect;
@@ -30,8 +30,10 @@ pub struct NbceVbSettings {
     /// Label pseudo-count β: below 1 wants pure clusters and finds many, 1 to 5 give class-like numbers.
     #[setting(range = 1e-20..=1e20)]
     pub beta: f64,
-    /// Learn α0 and β, both under Gamma(1, 1); the values above are where they start.
-    pub learn: bool,
+    /// Learn α0 and β: true under Gamma(1, 1), ml by maximum likelihood between 1e-4 and 1e4; the values above are where they start.
+    ///
+    /// Without a prior the likelihood may rise for ever, to pure clusters (beta) or to one (alpha0): what ran to a limit is said in a warning.
+    pub learn: Learn,
     /// Independent initializations, of every four one by merging small clusters to K, K/2, K, K/4, … ones and three of memberships drawn
     /// at random. All run for 20 iterations, the best quarter goes on, and the highest bound is kept.
     ///
@@ -52,7 +54,7 @@ impl Default for NbceVbSettings {
         Self {
             alpha0: 1.0,
             beta: 1.0,
-            learn: false,
+            learn: Learn::False,
             restarts: count(16),
             iterations: count(500),
             tolerance: 1e-6,
@@ -112,7 +114,7 @@ fn iteration(
     rows: &PassRunner<'_>,
     layout: &BaseLayout,
     posterior: &Posterior,
-    learn: bool,
+    learn: Learn,
 ) -> Result<(f64, Posterior), PassError> {
     let logs = posterior.logs.clone().weighted(layout);
     let sums = expect(rows, &layout.offsets, logs)?;
@@ -147,6 +149,7 @@ pub(super) fn solve(
         sizes: used.sizes,
         chosen: used.chosen,
         hyperparameters: posterior.hyperparameters,
+        learn: settings.learn,
         objective: Objective::of_trace(
             "lower bound on the log evidence, nats",
             Sense::Maximise,
@@ -254,7 +257,8 @@ mod tests {
                 let (rows, layout) = (held.rows(), &held.layout);
                 let sums = rows.given_hard(nearest, 4);
                 let posterior = Posterior::of(sums, HYPERPARAMETERS, layout);
-                let iteration = |from| iteration(&rows.passes(), layout, from, true).unwrap();
+                let iteration =
+                    |from| iteration(&rows.passes(), layout, from, Learn::True).unwrap();
                 let (bound, next) = iteration(&posterior);
                 (bound, next.hyperparameters, iteration(&next).0)
             };

@@ -10,13 +10,14 @@ use rand::RngExt;
 use crate::common::{found_as_given, problem, uneven};
 
 /// Settings, and by which share of the objective an iteration may lose: BCE leaves the inference of rows open by so much.
-const ASCENTS: [(&dyn Consensus, &[&str], f64); 9] = [
+const ASCENTS: [(&dyn Consensus, &[&str], f64); 10] = [
     (&MM, &["pseudo_count=0"], 1e-9),
     (&MM, &["pseudo_count=0.1"], 1e-9),
     (&MM, &["pseudo_count=1"], 1e-9),
     (&NBCE_VB, &["alpha0=0.3", "beta=0.1"], 1e-9),
     (&NBCE_VB, &["alpha0=1", "beta=1"], 1e-9),
     (&NBCE_VB, &["alpha0=3", "learn=true"], 1e-9),
+    (&NBCE_VB, &["alpha0=3", "learn=ml"], 1e-9),
     (&BCE, &["restarts=4"], 1e-5),
     (&BCE, &["restarts=4", "pseudo_count=0"], 1e-5),
     (&BCE, &["restarts=4", "learn=true"], 1e-5),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use partita::extend::option;
 use partita::files::{FileError, LabelColumn, ReadOptions};
 use partita::generate::{
     Durable, Generated, Recipe, bytes, equal_rows, generate, generate_durable, is_part_file,
@@ -14,6 +15,7 @@ use crate::error::AppError;
 use crate::input::joined::load_ensembles;
 use crate::input::table::InputTable;
 use crate::observer::Observer;
+use crate::seeds;
 
 /// Nothing is said of base clusterings that take less memory.
 const WORTH_KNOWING: u64 = 256 << 20;
@@ -26,6 +28,45 @@ struct Note {
     /// Objects with the same numbers.
     #[serde(default)]
     equal: Vec<Vec<u32>>,
+}
+
+/// An ensemble with the true labels of its objects, where they are known.
+pub type Labelled = (Ensemble, Option<LabelColumn>);
+
+/// A share of the objects held out: the ensemble of the others, and that of those, with their true labels. At least one object is in each.
+///
+/// # Errors
+/// [`AppError`] for a share that is not between 0 and 1, and for fewer than two objects.
+pub fn hold_out(
+    ensemble: &Ensemble,
+    label: Option<&LabelColumn>,
+    share: f64,
+    seed: Seed,
+) -> Result<[Labelled; 2], AppError> {
+    let objects = ensemble.objects();
+    if !(share > 0.0 && share < 1.0) || objects < 2 {
+        let flag = option("held_out_share");
+        return Err(AppError::request(format!(
+            "{share} of {objects} objects cannot be held out: {flag} is a share above 0 and below 1, of at least 2 objects"
+        )));
+    }
+    let mut order: Vec<u32> = (0..objects as u32).collect();
+    order.sort_by_key(|&object| seeds::held_out(seed).child(u64::from(object)).number());
+    let kept = ((1.0 - share) * objects as f64).floor() as usize;
+    let rest = order.split_off(kept.clamp(1, objects - 1));
+    let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
+    let part = |mut part: Vec<u32>| {
+        part.sort_unstable();
+        let label = label.map(|label| LabelColumn {
+            name: label.name.clone(),
+            values: part
+                .iter()
+                .map(|&i| label.values[i as usize].clone())
+                .collect(),
+        });
+        (ensemble.select(&part, &bases), label)
+    };
+    Ok([part(order), part(rest)])
 }
 
 /// Makes the base clusterings of a table. Where `durable` names a part file, each is kept there once it is finished, and the file gets
@@ -198,6 +239,7 @@ fn merged_parts(files: &[&Path]) -> Result<Merged, AppError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use partita::EnsembleBuilder;
 
     #[test]
     fn parts_count_from_one() {
@@ -207,5 +249,22 @@ mod tests {
                 .iter()
                 .all(|text| parse_part(text).is_err())
         );
+    }
+
+    /// Every object is in one of the two; a share that is none is refused.
+    #[test]
+    fn a_share_of_the_objects_is_held_out() {
+        let mut builder = EnsembleBuilder::new(40);
+        builder.push("a", (0..40).map(Some)).unwrap();
+        let ensemble = builder.finish().unwrap();
+        let [(kept, _), (rest, _)] = hold_out(&ensemble, None, 0.25, Seed::new(1)).unwrap();
+        assert_eq!((kept.objects(), rest.objects()), (30, 10));
+        let both = kept.column(0).chain(rest.column(0)).flatten();
+        let mut all: Vec<usize> = both.collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..40));
+        for share in [0.0, 1.0, f64::NAN] {
+            assert!(hold_out(&ensemble, None, share, Seed::new(1)).is_err());
+        }
     }
 }
