@@ -36,7 +36,7 @@ const LEARN_EVERY: usize = 5;
 pub struct NbceCvbSettings {
     /// How the Dirichlet process is made finite: symmetric, or stick-breaking, which expects sizes to fall and, with alpha0 up to 1, finds more clusters.
     pub prior: NbcePrior,
-    /// CvbOrder of the Taylor expansion of expected logarithms: second is nearer to what is expanded, but takes several times as long an
+    /// The order of the Taylor expansion of expected logarithms: second is nearer to what is expanded, but takes several times as long an
     /// iteration, and with beta far below 1 may not settle.
     pub order: CvbOrder,
     /// Concentration α0 of the Dirichlet process: more means more clusters.
