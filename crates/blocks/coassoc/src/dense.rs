@@ -6,6 +6,7 @@ use partita_core::{Flow, MemoryBudget, Monitor, WeightedEnsemble, chunks};
 use partita_kernels::BLOCK;
 use rayon::prelude::*;
 
+use crate::given::seen;
 use crate::tiles::{GROUP, Tiles};
 use crate::whole_weights::{scale, whole_weights, width};
 use crate::{CoassocError, EvidenceRows, most_that_fit};
@@ -180,6 +181,26 @@ impl CoAssociation {
             together,
             seen,
         })
+    }
+
+    /// All pairs of so many objects with these counts, in order, N at most 65,535.
+    pub(crate) fn of_counts(objects: usize, counts: &[(u32, u32)]) -> Self {
+        let (even, most) = seen(counts);
+        let store = |count: fn(&(u32, u32)) -> u32| {
+            let counts = counts.iter().map(count);
+            if most <= 255 {
+                Store::Bytes(counts.map(|count| count as u8).collect())
+            } else {
+                Store::Words(counts.map(|count| count as u16).collect())
+            }
+        };
+        Self {
+            objects,
+            base_clusterings: most as usize,
+            unit: most,
+            together: store(|&(c, _)| c),
+            seen: (!even).then(|| store(|&(_, n)| n)),
+        }
     }
 
     /// Bytes of counts up to `unit` of the pairs of so many objects, with missing labels or without.

@@ -111,34 +111,45 @@ impl SparseEvidence {
         if stop(2) {
             return Err(CoassocError::Interrupted);
         }
-        let mut starts = vec![0; ensemble.objects() + 1];
+        let facts = (ensemble.objects(), ensemble.bases().len(), rows.unit());
+        Ok(Self::laid_out(facts, pairs, &c, n.as_ref()))
+    }
+
+    /// Counts of sorted different pairs in both directions, of so many objects, base clusterings and parts of these.
+    pub(crate) fn laid_out(
+        (objects, base_clusterings, unit): (usize, usize, u32),
+        pairs: &[(u32, u32)],
+        c: &Numbers,
+        n: Option<&Numbers>,
+    ) -> Self {
+        let mut starts = vec![0; objects + 1];
         for &(i, j) in pairs {
             starts[i as usize + 1] += 1;
             starts[j as usize + 1] += 1;
         }
-        (0..ensemble.objects()).for_each(|i| starts[i + 1] += starts[i]);
+        (0..objects).for_each(|i| starts[i + 1] += starts[i]);
         let (neighbours, together, seen) = match n {
             None => {
                 let (neighbours, together, _) = c.both_ways(pairs, &starts, &vec![(); pairs.len()]);
                 (neighbours, together, None)
             }
             Some(Numbers::Words(n)) => {
-                let (neighbours, together, seen) = c.both_ways(pairs, &starts, &n);
+                let (neighbours, together, seen) = c.both_ways(pairs, &starts, n);
                 (neighbours, together, Some(Numbers::Words(seen)))
             }
             Some(Numbers::Wide(n)) => {
-                let (neighbours, together, seen) = c.both_ways(pairs, &starts, &n);
+                let (neighbours, together, seen) = c.both_ways(pairs, &starts, n);
                 (neighbours, together, Some(Numbers::Wide(seen)))
             }
         };
-        Ok(Self {
-            base_clusterings: ensemble.bases().len(),
-            unit: rows.unit(),
+        Self {
+            base_clusterings,
+            unit,
             starts,
             neighbours,
             together,
             seen,
-        })
+        }
     }
 
     /// Bytes held at once, at most, while so many pairs are counted.
