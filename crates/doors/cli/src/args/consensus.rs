@@ -63,6 +63,15 @@ pub(crate) struct ConsensusArgs {
     pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) weights: WeightArgs,
+    /// Probabilities to start from (object,p0,p1,…), one column a cluster, for methods that can (`partita methods`): a soft partition as
+    /// --soft writes it.
+    #[arg(long, value_name = "SOFT.csv", conflicts_with = "stream")]
+    pub(crate) start: Option<PathBuf>,
+    /// The pairs of objects that are read, for methods that read pairs (`partita methods`): a file with the columns first and second. With
+    /// the columns together and seen as well (how often the two are together, and in how many both are labelled) these counts take the
+    /// place of those of the base clusterings; `partita inspect --co-association pairs.csv --least-share 0` writes such a file.
+    #[arg(long, value_name = "PAIRS.csv", conflicts_with = "stream")]
+    pub(crate) pairs: Option<PathBuf>,
     /// What is done with objects that no base clustering labels, such as the noise of a density method: keep (they stay without a label,
     /// NA), cluster (they are labelled though nothing speaks for it, mostly with the largest cluster), or refuse.
     #[arg(long, value_name = "keep|cluster|refuse", default_value = "keep")]

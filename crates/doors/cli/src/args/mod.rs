@@ -451,7 +451,8 @@ pub(crate) struct InspectArgs {
     /// Where the co-association of an ensemble goes, n × n numbers (NPY, NPZ, CSV, TSV or Parquet).
     #[arg(long, value_name = "FILE", help_heading = "Options of an ensemble")]
     pub(crate) co_association: Option<PathBuf>,
-    /// Write only pairs of at least this share: a sparse matrix of SciPy (.npz), or lines first,second,share (.csv).
+    /// Write only pairs of at least this share: a sparse matrix of SciPy (.npz), or lines
+    /// first,second,share,together,seen (.csv; 0 writes all pairs that were seen).
     #[arg(
         long,
         value_name = "SHARE",

@@ -79,6 +79,8 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
     );
     experiment.base_weights = args.weights.of_bases();
     experiment.object_weights = object_weights;
+    experiment.start.clone_from(&args.start);
+    experiment.pairs.clone_from(&args.pairs);
     experiment.max_memory = args
         .compute
         .machine

@@ -44,6 +44,13 @@ pub struct Experiment {
     /// Weights of the objects, for methods that take them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object_weights: Option<ObjectWeightSource>,
+    /// Probabilities to start from (`object,p0,p1,…`), for methods that can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<PathBuf>,
+    /// The pairs of objects to read (`first,second`, and `together,seen` where base clusterings do not say them), for methods that read
+    /// pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<PathBuf>,
     /// Where all random numbers start.
     pub seed: u64,
     /// Bytes that may be held at once; three quarters of the machine's memory if absent.
@@ -393,6 +400,8 @@ impl Experiment {
             auto: false,
             base_weights: None,
             object_weights: None,
+            start: None,
+            pairs: None,
             seed,
             max_memory: None,
             rows: Rows::Auto,
@@ -478,6 +487,7 @@ impl Experiment {
         if let Some(ObjectWeightSource::File(file)) = &self.object_weights {
             files.push(file);
         }
+        files.extend(self.start.iter().chain(&self.pairs).map(PathBuf::as_path));
         files
     }
 
@@ -501,6 +511,7 @@ impl Experiment {
         if let Some(ObjectWeightSource::File(file)) = &mut self.object_weights {
             files.push(file);
         }
+        files.extend(self.start.iter_mut().chain(&mut self.pairs));
         files
     }
 }

@@ -9,6 +9,7 @@ use partita::{
 
 use crate::error::AppError;
 use crate::experiment::description::MethodChoice;
+use crate::input::given::Given;
 use crate::observer::Observer;
 use crate::output::record::MethodRecord;
 use crate::stopwatch::Stopwatch;
@@ -21,6 +22,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) features: Option<Features<'a>>,
     pub(crate) weights: Option<&'a BaseWeights>,
     pub(crate) object_weights: Option<&'a ObjectWeights>,
+    pub(crate) given: &'a Given,
     pub(crate) clusters: Clusters,
     /// The seed of the run.
     pub(crate) seed: u64,
@@ -40,6 +42,8 @@ impl Shared<'_> {
         let mut problem = Problem::new(self.ensemble, self.clusters);
         (problem.features, problem.weights, problem.object_weights) =
             (self.features, self.weights, self.object_weights);
+        problem.start = self.given.start.as_ref();
+        problem.pairs = self.given.pairs.as_ref();
         (problem.seed, problem.budget) = (seeds::consensus(Seed::new(self.seed)), self.budget);
         problem.settings = choice.settings.clone();
         let name = methods::name_of(method);

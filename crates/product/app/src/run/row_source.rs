@@ -41,7 +41,8 @@ impl RowSource {
         };
         let (budget, here) = (experiment.budget(), file.display());
         let stream = option("stream").on();
-        if experiment.object_weights.is_some() {
+        let apart = experiment.start.is_some() || experiment.pairs.is_some();
+        if experiment.object_weights.is_some() || apart {
             return Ok(None);
         }
         if !more.is_empty() {
