@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use partita::ssce::Predictor;
 use partita_app::{AppError, ClustersAsked, Unlabelled};
 
@@ -30,8 +30,11 @@ Examples:
   partita consensus ensemble.npz -m lwgp -k 3 --features table.csv \\
     --model model.json --predict-with knn:9 -o labels.csv
   partita consensus ensemble.npz -m pcc-l2 -k 6 \\
-    --relations relations.csv --threshold 0.05 -o labels.csv")]
+    --relations relations.csv --threshold 0.05 -o labels.csv
+  partita consensus ensemble.npz -m pcc-kl -k 6 \\
+    --overlap overlap.csv --threshold 0.2 -o labels.csv")]
 #[command(mut_arg("object_weights", |weights| weights.conflicts_with("stream")))]
+#[command(group(ArgGroup::new("of_probabilities").args(["relations", "overlap"]).multiple(true)))]
 pub(crate) struct ConsensusArgs {
     /// An ensemble: one row an object, one column a base clustering (CSV, NPZ, Parquet …). TSV, NPY, Arrow and MAT are read too, as is a
     /// folder of Parquet, Arrow or NPY files whose rows follow each other, or a manifest of such files (`partita distributed plan`),
@@ -110,9 +113,14 @@ pub(crate) struct ConsensusArgs {
     /// share that is in the column's.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) relations: Option<PathBuf>,
-    /// Probabilities below this count as 0 in the relations; what is left of a row is divided by its sum.
-    #[arg(long, value_name = "P", default_value_t = 0.0, requires = "relations")]
-    pub(crate) threshold: f64,
+    /// Where overlapping clusters go (object,cluster,probability): a row for every cluster that an object has at least the --threshold
+    /// probability of, and for its most probable one whatever that is.
+    #[arg(long, value_name = "FILE.csv", requires = "threshold")]
+    pub(crate) overlap: Option<PathBuf>,
+    /// Probabilities below this count as 0 in the relations, where what is left of a row is divided by its sum, and put no object into a
+    /// cluster of --overlap.
+    #[arg(long, value_name = "P", requires = "of_probabilities")]
+    pub(crate) threshold: Option<f64>,
     /// Where draws from the posterior go, for methods that sample one (nbce-gibbs): an ensemble with a base clustering a draw,
     /// which `partita modes` and `partita consensus` read.
     #[arg(long, value_name = "DRAWS.npz")]

@@ -117,6 +117,7 @@ fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Fai
         args.soft.as_ref(),
         args.model.as_ref(),
         args.relations.as_ref(),
+        args.overlap.as_ref(),
         args.draws.as_ref(),
         args.similarity.as_ref(),
         args.tree.as_ref(),
@@ -138,7 +139,7 @@ fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Fai
 }
 
 fn outputs(args: &ConsensusArgs) -> Outputs {
-    let threshold = args.threshold;
+    let threshold = args.threshold.unwrap_or(0.0);
     let predict_with = args.predict_with.map(|how| how.to_string());
     let (folder, labels) =
         args.output
@@ -159,6 +160,10 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
         soft: args.soft.clone(),
         relations: args
             .relations
+            .clone()
+            .map(|file| RelationsOutput { file, threshold }),
+        overlap: args
+            .overlap
             .clone()
             .map(|file| RelationsOutput { file, threshold }),
         model: args

@@ -187,9 +187,9 @@ def consensus(
     unlabelled : "keep", "cluster" or "refuse"
         What is done with objects that no base clustering labels, such as the noise of a density method: they get no label (−1, and NaN
         for numbers), are labelled though nothing speaks for it, or are an error.
-    start : array or ConsensusResult, optional
+    start : array, ConsensusResult or str, optional
         Probabilities to start from, objects × clusters, for methods whose ``methods()[name]["start"]`` is true; of a result, those that it
-        has.
+        has. A word is the method's setting of this name.
     pairs : array, optional
         The pairs of objects that are read, for methods whose ``methods()[name]["pairs"]`` is true: a row of two places a pair. With four
         columns the third and the fourth are how often the two are together and in how many base clusterings both are labelled, in place
@@ -247,6 +247,8 @@ def consensus(
         raise InputError("engine= and folder= go with rows in files: give what scan() found")
     given = Ensemble(ensemble)
     table = None if features is None else table_of(features, gaps="refused")
+    if isinstance(start, str):
+        settings["start"], start = start, None
     request = request_of(given, n_clusters, method, random_state, base_weights, settings)
     request.object_weights, request.unlabelled = weights_of_objects(object_weights, given), unlabelled
     request.start, (request.pairs, request.counts) = rows_of_start(start), pairs_and_counts(pairs)

@@ -45,11 +45,11 @@ pub struct Experiment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object_weights: Option<ObjectWeightSource>,
     /// Probabilities to start from (`object,p0,p1,…`), for methods that can.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "path_text")]
     pub start: Option<PathBuf>,
     /// The pairs of objects to read (`first,second`, and `together,seen` where base clusterings do not say them), for methods that read
     /// pairs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "path_text")]
     pub pairs: Option<PathBuf>,
     /// Where all random numbers start.
     pub seed: u64,
@@ -256,6 +256,9 @@ pub struct Outputs {
     pub soft: Option<PathBuf>,
     /// How the clusters of the first method overlap.
     pub relations: Option<RelationsOutput>,
+    /// The overlapping clusters of the first method (`object,cluster,probability`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<RelationsOutput>,
     /// A model that labels new objects as the first method labels these.
     pub model: Option<ModelOutput>,
     /// Draws from the posterior of the first method, as an ensemble.
@@ -334,7 +337,7 @@ pub struct SimilarityOutput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelationsOutput {
-    /// The file (`cluster,objects,0,1,…`).
+    /// The file (`cluster,objects,0,1,…` or `object,cluster,probability`).
     #[serde(with = "path_text")]
     pub file: PathBuf,
     /// Probabilities below this count as 0.

@@ -157,7 +157,7 @@ fn wants_memory(experiment: &Experiment, method: &dyn Consensus) -> Option<Strin
             holds("soft", "holds the probabilities of all objects"),
         ),
         (
-            outputs.relations.is_some(),
+            outputs.relations.is_some() || outputs.overlap.is_some(),
             holds("relations", "holds the probabilities of all objects"),
         ),
         (
