@@ -1,6 +1,7 @@
 //! Overlapping clusters, and indices that compare them: Omega, overlapping NMI, extended BCubed.
 
 use partita_core::SoftPartition;
+use partita_core::ndarray::ArrayView1;
 #[cfg(feature = "passes")]
 use serde::Serialize;
 
@@ -70,6 +71,28 @@ impl Cover {
         met.sort_unstable();
         met
     }
+}
+
+/// How much every object lies between clusters, n values: 0 where it is certain, 1 where it is in all alike.
+///
+/// ```text
+/// b_i = 1 − √(K/(K−1) Σ_k (y_ik − 1/K)²)
+/// ```
+///
+/// # References
+/// Nepusz, Petróczi, Négyessy, Bazsó, *Fuzzy communities and the concept of bridgeness in complex networks*, Physical Review E 77, 2008.
+pub fn bridgeness(soft: &SoftPartition) -> Vec<f64> {
+    let k = soft.clusters() as f64;
+    let certain = (1.0 - 1.0 / k).max(f64::MIN_POSITIVE);
+    let of = |row: ArrayView1<'_, f64>| {
+        let apart: f64 = row.iter().map(|y| (y - 1.0 / k).powi(2)).sum();
+        if k > 1.0 {
+            1.0 - (apart / certain).sqrt()
+        } else {
+            0.0
+        }
+    };
+    soft.rows().outer_iter().map(of).collect()
 }
 
 /// How alike two covers are: 1 where they are the same but for the names of clusters.
@@ -449,6 +472,12 @@ mod tests {
         assert_eq!(of(0.3), [vec![0, 1], vec![0], vec![0, 1, 2]]);
         assert_eq!(of(0.0), [vec![0, 1, 2], vec![0, 1], vec![0, 1, 2]]);
         assert_eq!(of(1.0), [vec![0], vec![0], vec![0]]);
+        // The sum of squares of (0.9, 0.1, 0) less a third each is 0.82 − 1/3, of a certain row 2/3.
+        let between = bridgeness(&soft);
+        assert!((between[1] - (1.0 - ((0.82 - 1.0 / 3.0) / (2.0 / 3.0_f64)).sqrt())).abs() < 1e-12);
+        assert!(between[2] > between[0] && between[0] > between[1]);
+        let ends = SoftPartition::new(Array2::from_elem((1, 4), 0.25)).unwrap();
+        assert_eq!(bridgeness(&ends), [1.0]);
         assert!(
             Cover::of_soft(&soft, 1.5)
                 .unwrap_err()

@@ -66,7 +66,7 @@ pub use align::{
     align_to_partition, anmi, best_reference, rand_matrix,
 };
 pub use contingency::Contingency;
-pub use cover::{BCubed, Cover, OverlapScores};
+pub use cover::{BCubed, Cover, OverlapScores, bridgeness};
 pub use density::DensityValidity;
 pub use error::MetricsError;
 pub use information::{Normalisation, nmi_of_counts};

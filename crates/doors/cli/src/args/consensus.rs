@@ -113,8 +113,9 @@ pub(crate) struct ConsensusArgs {
     /// share that is in the column's.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) relations: Option<PathBuf>,
-    /// Where overlapping clusters go (object,cluster,probability): a row for every cluster that an object has at least the --threshold
-    /// probability of, and for its most probable one whatever that is.
+    /// Where overlapping clusters go (object,cluster,probability,bridgeness): a row for every cluster that an object has at least the
+    /// --threshold probability of, and for its most probable one whatever that is. Bridgeness is 0 where an object is certain, 1 where it is in
+    /// all clusters alike.
     #[arg(long, value_name = "FILE.csv", requires = "threshold")]
     pub(crate) overlap: Option<PathBuf>,
     /// Probabilities below this count as 0 in the relations, where what is left of a row is divided by its sum, and put no object into a

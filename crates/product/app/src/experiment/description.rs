@@ -256,7 +256,7 @@ pub struct Outputs {
     pub soft: Option<PathBuf>,
     /// How the clusters of the first method overlap.
     pub relations: Option<RelationsOutput>,
-    /// The overlapping clusters of the first method (`object,cluster,probability`).
+    /// The overlapping clusters of the first method (`object,cluster,probability,bridgeness`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<RelationsOutput>,
     /// A model that labels new objects as the first method labels these.
@@ -337,7 +337,7 @@ pub struct SimilarityOutput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelationsOutput {
-    /// The file (`cluster,objects,0,1,…` or `object,cluster,probability`).
+    /// The file (`cluster,objects,0,1,…` or `object,cluster,probability,bridgeness`).
     #[serde(with = "path_text")]
     pub file: PathBuf,
     /// Probabilities below this count as 0.

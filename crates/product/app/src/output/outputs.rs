@@ -5,7 +5,7 @@ use std::path::Path;
 
 use partita::extend::{Consensus, ModelReads, option};
 use partita::files;
-use partita::metrics::{Cover, Relations, relations};
+use partita::metrics::{Cover, Relations, bridgeness, relations};
 use partita::ssce::Predictor;
 use partita::{Ensemble, Features, SoftPartition};
 
@@ -197,14 +197,21 @@ fn overlap_csv(
     threshold: f64,
 ) -> Result<String, AppError> {
     let cover = Cover::of_soft(soft, threshold)?;
+    let between = bridgeness(soft);
     let mut lines = Vec::new();
     for (i, clusters) in cover.of_object().iter().enumerate() {
         for &cluster in clusters {
             let probability = soft.rows()[[i, cluster as usize]].to_string();
-            lines.push([ensemble.object_name(i), cluster.to_string(), probability]);
+            let bridgeness = between[i].to_string();
+            lines.push([
+                ensemble.object_name(i),
+                cluster.to_string(),
+                probability,
+                bridgeness,
+            ]);
         }
     }
-    Ok(csv_text("object,cluster,probability", lines))
+    Ok(csv_text("object,cluster,probability,bridgeness", lines))
 }
 
 fn relations_csv(relations: &Relations) -> String {
