@@ -366,49 +366,36 @@ fn check_kept(info: &MethodInfo, problem: &Problem<'_>, fixed: bool) -> Result<(
 
 /// Why the start or the pairs that a user gives do not fit, where they do not.
 fn given_in_vain(info: &MethodInfo, problem: &Problem<'_>) -> Option<String> {
-    let objects = problem.ensemble.objects();
-    let takes_none = |what| {
-        Some(format!(
-            "it takes no {what}; those that do say so in their description"
-        ))
-    };
-    if let Some(start) = problem.start {
-        if !info.capabilities.start {
-            return takes_none("probabilities to start from");
+    let (objects, can) = (problem.ensemble.objects(), info.capabilities);
+    let counts = problem.pairs.is_some_and(|pairs| pairs.counts().is_some());
+    let takes_none = |what| Some(format!("it takes no {what} that are given"));
+    match (problem.start, problem.pairs, problem.clusters) {
+        (None, None, _) => None,
+        (Some(_), ..) if !can.start => takes_none("probabilities to start from"),
+        (_, Some(_), _) if !can.pairs => takes_none("pairs"),
+        (.., Clusters::Auto) => {
+            Some("with a start or pairs that are given, say how many clusters".into())
         }
-        let (rows, columns) = start.rows().dim();
-        let clusters = match problem.clusters {
-            Clusters::Exactly(clusters) => clusters,
-            Clusters::Auto => columns,
-        };
-        if (rows, columns) != (objects, clusters) {
-            return Some(format!(
-                "the start has {rows} objects and {columns} clusters; it needs {objects} and {clusters}"
-            ));
+        (Some(start), _, Clusters::Exactly(k)) if start.rows().dim() != (objects, k) => {
+            let (rows, columns) = start.rows().dim();
+            Some(format!(
+                "the start has {rows} objects and {columns} clusters; it needs {objects} and {k}"
+            ))
         }
-    }
-    if let Some(pairs) = problem.pairs {
-        if !info.capabilities.pairs {
-            return takes_none("pairs that are given");
-        }
-        let found = pairs.objects();
-        if found != objects {
-            return Some(format!(
+        (_, Some(pairs), _) if pairs.objects() != objects => {
+            let found = pairs.objects();
+            Some(format!(
                 "the pairs are of {found} objects, the ensemble has {objects}"
-            ));
+            ))
         }
-        if pairs.counts().is_some() && problem.weights.is_some() {
-            let reason =
-                "counts of pairs are given, in which weights of base clusterings have no part";
-            return Some(format!("{reason}; leave out one of the two"));
+        _ if problem.object_weights.is_some() => {
+            Some("weights of objects do not go with a start or pairs that are given".into())
         }
+        _ if counts && problem.weights.is_some() => Some(
+            "counts of pairs are given, in which weights of base clusterings have no part".into(),
+        ),
+        _ => None,
     }
-    let apart = problem.tells_objects_apart();
-    if apart && problem.object_weights.is_some() {
-        return Some("weights of objects do not go with a start or pairs that are given".into());
-    }
-    (apart && problem.clusters == Clusters::Auto)
-        .then(|| "with a start or pairs that are given, say how many clusters".into())
 }
 
 fn check_missing(info: &MethodInfo, problem: &Problem<'_>) -> Result<(), ConsensusError> {

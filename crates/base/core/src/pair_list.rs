@@ -6,7 +6,6 @@ pub struct PairList {
     objects: usize,
     /// The smaller object first, in ascending order.
     pairs: Vec<(u32, u32)>,
-    /// c and N of each.
     counts: Option<Vec<(u32, u32)>>,
 }
 
@@ -29,55 +28,54 @@ impl PairList {
     /// often that was looked at (N).
     ///
     /// # Errors
-    /// [`PairListError`] for the first that is an object with itself or out of range, was there before, or has c above N or N above 65,535;
-    /// and for another number of counts than pairs.
+    /// [`PairListError`] for the first that is not a pair of two objects or has c above N or N above 65,535; then for one that is there twice.
+    ///
+    /// # Panics
+    /// If there is not one count a pair.
     pub fn new(
         objects: usize,
         pairs: &[(u32, u32)],
         counts: Option<&[(u32, u32)]>,
     ) -> Result<Self, PairListError> {
-        let wrong = |row, reason| PairListError { row, reason };
-        if let Some(given) = counts.filter(|given| given.len() != pairs.len()) {
-            let reason = format!("there are {} counts for {} pairs", given.len(), pairs.len());
-            return Err(wrong(given.len().min(pairs.len()), reason));
-        }
-        let mut order: Vec<usize> = (0..pairs.len()).collect();
-        let sorted = |row: usize| {
-            (
-                pairs[row].0.min(pairs[row].1),
-                pairs[row].0.max(pairs[row].1),
-            )
-        };
-        order.sort_by_key(|&row| (sorted(row), row));
-        for (row, &(i, j)) in pairs.iter().enumerate() {
-            if i == j {
-                return Err(wrong(row, format!("it is object {i} with itself")));
-            }
-            if i.max(j) as usize >= objects {
-                let reason = format!("there is no object {} among {objects}", i.max(j));
-                return Err(wrong(row, reason));
-            }
-            if let Some((c, n)) = counts.map(|counts| counts[row])
-                && (c > n || n > MOST)
-            {
-                let reason = format!(
-                    "it is together {c} times of {n}; give c of N times, c at most N and N at most {MOST}"
-                );
-                return Err(wrong(row, reason));
+        assert!(
+            counts.is_none_or(|counts| counts.len() == pairs.len()),
+            "one count a pair"
+        );
+        for (row, &pair) in pairs.iter().enumerate() {
+            if let Some(reason) = wrong(objects, pair, counts.map(|counts| counts[row])) {
+                return Err(PairListError { row, reason });
             }
         }
-        let twice = order
-            .windows(2)
-            .find(|rows| sorted(rows[0]) == sorted(rows[1]));
-        if let Some(rows) = twice {
-            let reason = format!("it was there before, as pair {}", rows[0] + 1);
-            return Err(wrong(rows[1], reason));
+        let rows = pairs.iter().copied().zip(0..).collect();
+        let (list, order) = Self::sorted(objects, rows, counts);
+        match list.pairs.windows(2).position(|two| two[0] == two[1]) {
+            Some(at) => Err(PairListError {
+                row: order[at + 1],
+                reason: format!("it was there before, as pair {}", order[at] + 1),
+            }),
+            None => Ok(list),
         }
-        Ok(Self {
-            objects,
-            pairs: order.iter().map(|&row| sorted(row)).collect(),
-            counts: counts.map(|counts| order.iter().map(|&row| counts[row]).collect()),
-        })
+    }
+
+    /// The list of these pairs and their rows among the counts, and the rows in its order.
+    fn sorted(
+        objects: usize,
+        mut rows: Vec<((u32, u32), usize)>,
+        counts: Option<&[(u32, u32)]>,
+    ) -> (Self, Vec<usize>) {
+        rows.iter_mut()
+            .for_each(|((i, j), _)| (*i, *j) = (*i.min(j), *i.max(j)));
+        rows.sort_unstable();
+        let (pairs, order): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        let counts = counts.map(|counts| order.iter().map(|&row| counts[row]).collect());
+        (
+            Self {
+                objects,
+                pairs,
+                counts,
+            },
+            order,
+        )
     }
 
     /// Number of objects, n.
@@ -107,22 +105,28 @@ impl PairList {
     #[must_use]
     pub fn selected(&self, objects: &[u32]) -> Self {
         let mut place = vec![None; self.objects];
-        for (at, &object) in objects.iter().enumerate() {
-            place[object as usize] = Some(at as u32);
+        for (at, &object) in (0..).zip(objects) {
+            place[object as usize] = Some(at);
         }
-        let mut rows = Vec::with_capacity(self.pairs.len());
-        for (row, &(i, j)) in self.pairs.iter().enumerate() {
-            if let (Some(i), Some(j)) = (place[i as usize], place[j as usize]) {
-                rows.push(((i.min(j), i.max(j)), row));
-            }
+        let kept = |(row, &(i, j)): (usize, &(u32, u32))| {
+            Some(((place[i as usize]?, place[j as usize]?), row))
+        };
+        let rows = self.pairs.iter().enumerate().filter_map(kept).collect();
+        Self::sorted(objects.len(), rows, self.counts()).0
+    }
+}
+
+/// Why this is not a pair with such counts, where it is not.
+fn wrong(objects: usize, (i, j): (u32, u32), counts: Option<(u32, u32)>) -> Option<String> {
+    match counts {
+        _ if i == j => Some(format!("it is object {i} with itself")),
+        _ if i.max(j) as usize >= objects => {
+            Some(format!("there is no object {} among {objects}", i.max(j)))
         }
-        rows.sort_unstable();
-        let counts = self.counts.as_ref();
-        Self {
-            objects: objects.len(),
-            pairs: rows.iter().map(|&(pair, _)| pair).collect(),
-            counts: counts.map(|counts| rows.iter().map(|&(_, row)| counts[row]).collect()),
-        }
+        Some((c, n)) if c > n || n > MOST => Some(format!(
+            "it is together {c} times of {n}; give c of N times, c at most N and N at most {MOST}"
+        )),
+        _ => None,
     }
 }
 
@@ -131,34 +135,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_list_of_pairs_is_refused() {
-        for (pairs, counts, said) in [
-            (
-                &[(0, 1), (2, 2)][..],
-                None,
-                "pair 2: it is object 2 with itself",
-            ),
-            (&[(0, 3)], None, "pair 1: there is no object 3 among 3"),
-            (
-                &[(0, 1), (1, 2), (1, 0)],
-                None,
-                "pair 3: it was there before, as pair 1",
-            ),
-            (
-                &[(0, 1)],
-                Some(&[(3, 2)][..]),
-                "pair 1: it is together 3 times of 2",
-            ),
-            (&[(0, 1)], Some(&[(3, 70_000)]), "3 times of 70000"),
-            (&[(0, 1)], Some(&[]), "there are 0 counts for 1 pairs"),
-        ] {
-            let found = PairList::new(3, pairs, counts).unwrap_err().to_string();
-            assert!(found.contains(said), "{found}");
+    fn what_is_no_list_of_pairs_is_refused_and_pairs_follow_their_objects() {
+        let mut said = String::new();
+        for pairs in [&[(0, 1), (2, 2)][..], &[(0, 3)], &[(0, 1), (1, 2), (1, 0)]] {
+            said += &format!("{}\n", PairList::new(3, pairs, None).unwrap_err());
         }
-    }
-
-    #[test]
-    fn pairs_follow_their_objects() {
+        for counts in [(3, 2), (3, 70_000)] {
+            said += &format!(
+                "{}\n",
+                PairList::new(3, &[(0, 1)], Some(&[counts])).unwrap_err()
+            );
+        }
+        for expected in [
+            "pair 2: it is object 2 with itself",
+            "pair 1: there is no object 3 among 3",
+            "pair 3: it was there before, as pair 1",
+            "pair 1: it is together 3 times of 2;",
+            "3 times of 70000",
+        ] {
+            assert!(said.contains(expected), "{said}");
+        }
         let counts = [(1, 2), (3, 4), (5, 6)];
         let list = PairList::new(3, &[(2, 0), (0, 1), (1, 2)], Some(&counts)).unwrap();
         assert_eq!(list.pairs(), [(0, 1), (0, 2), (1, 2)]);
@@ -169,6 +165,5 @@ mod tests {
             (turned.pairs(), turned.counts()),
             (&[(0, 1)][..], Some(&[(1, 2)][..]))
         );
-        assert_eq!(turned.objects(), 2);
     }
 }

@@ -6,7 +6,6 @@ use partita_core::{Flow, MemoryBudget, Monitor, WeightedEnsemble, chunks};
 use partita_kernels::BLOCK;
 use rayon::prelude::*;
 
-use crate::given::seen;
 use crate::tiles::{GROUP, Tiles};
 use crate::whole_weights::{scale, whole_weights, width};
 use crate::{CoassocError, EvidenceRows, most_that_fit};
@@ -185,7 +184,8 @@ impl CoAssociation {
 
     /// All pairs of so many objects with these counts, in order, N at most 65,535.
     pub(crate) fn of_counts(objects: usize, counts: &[(u32, u32)]) -> Self {
-        let (even, most) = seen(counts);
+        let most = counts.iter().map(|&(_, n)| n).max().unwrap_or(0);
+        let even = counts.iter().all(|&(_, n)| n == most);
         let store = |count: fn(&(u32, u32)) -> u32| {
             let counts = counts.iter().map(count);
             if most <= 255 {

@@ -46,7 +46,6 @@ mod rows;
 mod sample;
 mod soft_pairs;
 mod sparse;
-mod sparse_parts;
 mod square;
 mod tiles;
 mod vat;

@@ -115,6 +115,17 @@ impl SparseEvidence {
         Ok(Self::laid_out(facts, pairs, &c, n.as_ref()))
     }
 
+    /// Evidence of ascending different pairs with these counts, N at most 65,535.
+    pub(crate) fn of_counts(objects: usize, pairs: &[(u32, u32)], counts: &[(u32, u32)]) -> Self {
+        let most = counts.iter().map(|&(_, n)| n).max().unwrap_or(0);
+        let [c, n] = [
+            |pair: &(u32, u32)| pair.0 as u16,
+            |pair: &(u32, u32)| pair.1 as u16,
+        ]
+        .map(|count| Numbers::Words(counts.iter().map(count).collect()));
+        Self::laid_out((objects, most as usize, most), pairs, &c, Some(&n))
+    }
+
     /// Counts of sorted different pairs in both directions, of so many objects, base clusterings and parts of these.
     pub(crate) fn laid_out(
         (objects, base_clusterings, unit): (usize, usize, u32),

@@ -192,19 +192,20 @@ fn the_diagonal_counts_every_label_of_an_object() {
     for seed in 0..40 {
         let ensemble = drawn(seed, if seed % 3 == 0 { 18 } else { 3 });
         let n = ensemble.objects();
-        let pairs = count(&ensemble);
-        let own = (0..n).map(|i| {
-            let labels = (0..ensemble.bases().len()).filter(|&u| ensemble.label(i, u).is_some());
-            labels.count() as f64
-        });
-        let own: Vec<f64> = own.collect();
+        let bases = 0..ensemble.bases().len();
+        let labels = |i| {
+            bases
+                .clone()
+                .filter(|&u| ensemble.label(i, u).is_some())
+                .count()
+        };
+        let own: Vec<f64> = (0..n).map(|i| labels(i) as f64).collect();
         let copies: Vec<(u32, u32)> = own.iter().map(|&c| (c as u32, c as u32)).collect();
+        let pairs = count(&ensemble);
         let counts = DyadCounts::dense(&pairs).weighted(&vec![1.0; n], &copies, true);
         let mut here = Start::random("", n, 3, Seed::new(seed)).aspects;
-        let mut naive = Naive {
-            shares: here.shares().to_vec(),
-            members: here.members(),
-        };
+        let (shares, members) = (here.shares().to_vec(), here.members());
+        let mut naive = Naive { shares, members };
         for _ in 0..8 {
             let now = here.log_likelihood(&counts);
             here = here.improved(&counts);

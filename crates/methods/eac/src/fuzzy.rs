@@ -201,25 +201,19 @@ fn shares(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Array2<f64>, E
         Some(list) => GivenPairs::of(list, source, problem.budget, monitor)?,
         None => GivenPairs::All(CoAssociation::count(source, problem.budget, monitor)?),
     };
-    let objects = problem.ensemble.objects();
-    let mut shares = Array2::eye(objects);
+    let mut shares = Array2::eye(problem.ensemble.objects());
     let mut put = |i: usize, j: usize, c: u32, n: u32| {
         let share = f64::from(c) / f64::from(n.max(1));
         (shares[[i, j]], shares[[j, i]]) = (share, share);
     };
     match pairs {
         GivenPairs::All(pairs) => {
-            for i in 0..objects {
-                for j in i + 1..objects {
-                    let (c, n) = pairs.pair(i, j);
-                    put(i, j, c, n);
-                }
-            }
+            let each = (0..pairs.objects()).flat_map(|i| (0..i).map(move |j| (i, j)));
+            each.for_each(|(i, j)| put(i, j, pairs.pair(i, j).0, pairs.pair(i, j).1));
         }
         GivenPairs::Some(pairs) => {
-            pairs
-                .each_pair()
-                .for_each(|(i, j, c, n)| put(i as usize, j as usize, c, n));
+            let each = pairs.each_pair();
+            each.for_each(|(i, j, c, n)| put(i as usize, j as usize, c, n));
         }
     }
     Ok(shares)
@@ -309,111 +303,71 @@ fn outcome(mut runs: Vec<Run>) -> Outcome<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_core::{
-        Clusters, Ensemble, EnsembleBuilder, PairList, SettingMap, Silent, consense,
-    };
-
-    fn ensemble() -> Ensemble {
-        let mut builder = EnsembleBuilder::new(9);
-        for u in 0..5usize {
-            let label = |i: usize| {
-                if i == u + 2 {
-                    None
-                } else {
-                    Some((i / 3 + usize::from(i == 2 * u)) % 3)
-                }
-            };
-            builder.push(format!("u{u}"), (0..9).map(label)).unwrap();
-        }
-        builder.finish().unwrap()
-    }
-
-    fn found(problem: &Problem<'_>, settings: &[&str]) -> Outcome {
-        let settings = SettingMap::parse(settings).unwrap();
-        consense(&EAC_FUZZY, &problem.clone().settings(settings), &Silent).unwrap()
-    }
+    use partita_core::{Clusters, EnsembleBuilder, SettingMap, Silent, consense};
 
     /// One iteration as the books write it, object by object; the objective with the new memberships.
     fn plain(c: &Array2<f64>, u: &Array2<f64>, m: f64, medoids: bool) -> (Array2<f64>, f64) {
         let (n, clusters) = u.dim();
-        let mut distances = Array2::<f64>::zeros((n, clusters));
-        for k in 0..clusters {
+        let inverse = |x: f64| x.powf(-1.0 / (m - 1.0));
+        let distance = |i: usize, k: usize| {
             let part = |i: usize| u[[i, k]].powf(m);
-            let sum: f64 = (0..n).map(part).sum();
-            let cost = |j: usize| (0..n).map(|i| part(i) * (1.0 - c[[i, j]])).sum::<f64>();
-            let weight = |j: usize| cost(j).powf(-1.0 / (m - 1.0));
-            let weights: f64 = (0..n).map(weight).sum();
-            for i in 0..n {
-                distances[[i, k]] = (0..n)
-                    .map(|j| {
-                        let mean = (0..n).map(|o| part(o) * c[[o, j]]).sum::<f64>() / sum;
-                        if medoids {
-                            (weight(j) / weights).powf(m) * (1.0 - c[[i, j]])
-                        } else {
-                            (c[[i, j]] - mean).powi(2)
-                        }
-                    })
-                    .sum();
-            }
+            let mean = |j: usize| {
+                let sum: f64 = (0..n).map(|o| part(o) * c[[o, j]]).sum();
+                sum / (0..n).map(part).sum::<f64>()
+            };
+            let cost = |j: usize| (0..n).map(|o| part(o) * (1.0 - c[[o, j]])).sum::<f64>();
+            let all: f64 = (0..n).map(|j| inverse(cost(j))).sum();
+            let weight = |j: usize| (inverse(cost(j)) / all).powf(m);
+            let of_medoids = |j: usize| weight(j) * (1.0 - c[[i, j]]);
+            let of_means = |j: usize| (c[[i, j]] - mean(j)).powi(2);
+            (0..n)
+                .map(|j| if medoids { of_medoids(j) } else { of_means(j) })
+                .sum::<f64>()
+        };
+        let distances = Array2::from_shape_fn((n, clusters), |(i, k)| distance(i, k));
+        let mut next = distances.mapv(inverse);
+        for mut row in next.outer_iter_mut() {
+            let sum = row.sum();
+            row.mapv_inplace(|u| u / sum);
         }
-        let near = |i: usize, k: usize| distances[[i, k]].powf(-1.0 / (m - 1.0));
-        let next = Array2::from_shape_fn((n, clusters), |(i, k)| {
-            near(i, k) / (0..clusters).map(|l| near(i, l)).sum::<f64>()
-        });
         let objective = (next.mapv(|u| u.powf(m)) * distances).sum();
         (next, objective)
     }
 
     #[test]
-    fn an_iteration_is_what_the_books_write_and_none_raises_the_objective() {
-        let ensemble = ensemble();
+    fn iterations_are_those_of_the_books_and_find_the_blocks() {
+        let mut builder = EnsembleBuilder::new(9);
+        for u in 0..5usize {
+            let label = |i: usize| (i != u + 2).then_some((i / 3 + usize::from(i == 2 * u)) % 3);
+            builder.push(format!("u{u}"), (0..9).map(label)).unwrap();
+        }
+        let ensemble = builder.finish().unwrap();
         let start = SoftPartition::new(drawn(9, 3, Seed::new(4))).unwrap();
         let problem = Problem::new(&ensemble, Clusters::Exactly(3));
         let c = shares(&problem, &Silent).unwrap();
-        let problem = problem.start(&start);
-        for (name, medoids) in [("means", false), ("medoids", true)] {
+        let found = |problem: Problem<'_>, settings: &[&str]| {
+            let settings = SettingMap::parse(settings).unwrap();
+            consense(&EAC_FUZZY, &problem.settings(settings), &Silent).unwrap()
+        };
+        for (name, medoids) in [("prototypes=means", false), ("prototypes=medoids", true)] {
             for m in [1.5, 2.0, 3.0] {
-                let all = [format!("prototypes={name}"), format!("fuzzifier={m}")];
-                let all: Vec<&str> = all
-                    .iter()
-                    .map(String::as_str)
-                    .chain(["iterations=1"])
-                    .collect();
-                let once = found(&problem, &all);
+                let all = [name, &format!("fuzzifier={m}"), "iterations=1"];
+                let given = problem.clone().start(&start);
+                let once = found(given.clone(), &all);
                 let (expected, value) = plain(&c, &start.rows().to_owned(), m, medoids);
                 let soft = once.soft.unwrap();
                 let mut both = soft.rows().into_iter().zip(&expected);
-                assert!(
-                    both.all(|(a, b)| (a - b).abs() < 1e-9),
-                    "{name} {m}: {soft:?} {expected}"
-                );
+                assert!(both.all(|(a, b)| (a - b).abs() < 1e-9), "{all:?}");
                 assert!((once.objective.unwrap().value - value).abs() < 1e-9 * (1.0 + value));
-                let trace = found(&problem, &all[..2]).objective.unwrap().trace;
+                let trace = found(given, &all[..2]).objective.unwrap().trace;
                 let mut steps = trace.windows(2);
                 assert!(
                     steps.all(|two| two[1] <= two[0] * (1.0 + 1e-12)),
                     "{trace:?}"
                 );
             }
-        }
-    }
-
-    #[test]
-    fn blocks_are_found_and_given_counts_are_as_good_as_labels() {
-        let ensemble = ensemble();
-        let problem = Problem::new(&ensemble, Clusters::Exactly(3));
-        let counts = CoAssociation::count(&ensemble, problem.budget, &Silent).unwrap();
-        let pairs = (0..9).flat_map(|i| (i + 1..9).map(move |j| (i, j)));
-        let pairs: Vec<(u32, u32)> = pairs.collect();
-        let of = |&(i, j): &(u32, u32)| counts.pair(i as usize, j as usize);
-        let of_pairs: Vec<(u32, u32)> = pairs.iter().map(of).collect();
-        let list = PairList::new(9, &pairs, Some(&of_pairs)).unwrap();
-        for settings in [["prototypes=means"], ["prototypes=medoids"]] {
-            let one = found(&problem, &settings);
-            let labels = one.partition.by_appearance();
-            assert_eq!(labels.labels(), [0, 0, 0, 1, 1, 1, 2, 2, 2], "{settings:?}");
-            let other = found(&problem.clone().pairs(&list), &settings);
-            assert_eq!(one.soft, other.soft);
+            let labels = found(problem.clone(), &[name]).partition.by_appearance();
+            assert_eq!(labels.labels(), [0, 0, 0, 1, 1, 1, 2, 2, 2], "{name}");
         }
     }
 }

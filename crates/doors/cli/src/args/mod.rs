@@ -231,7 +231,7 @@ Examples:
 
 h is the share of objects in the right cluster under the best one-to-one matching (accuracy, CI). vi is in nats.
 js is the mean Jensen–Shannon divergence to the true probabilities, in bits, under the best permutation. overlap has the Omega index,
-overlapping NMI by McDaid and others (nmi_max) and by Lancichinetti and others (nmi_lfk), and extended BCubed. anmi is the mean
+overlapping NMI by McDaid and others (nmi_max), and extended BCubed. anmi is the mean
 NMI (geometric) with the base clusterings, agreement the share of them in which an object lies with its cluster: labels of any
 tool, or drawn by hand, can be judged so where no truth is known. Weights count in both: a base clustering of twice the weight counts
 twice in the mean, an object of weight 2 is two objects.")]

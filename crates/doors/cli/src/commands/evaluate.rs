@@ -106,16 +106,7 @@ fn scores(
     let (js, overlap) = soft_scores(args)?;
     scores.insert("js".into(), json!(js));
     if let Some(overlap) = overlap {
-        let OverlapScores {
-            omega,
-            nmi_max,
-            nmi_lfk,
-            bcubed,
-            ..
-        } = overlap;
-        let found = json!({"omega": omega, "nmi_max": nmi_max, "nmi_lfk": nmi_lfk});
-        scores.insert("overlap".into(), found);
-        scores.insert("bcubed".into(), json!(bcubed));
+        scores.insert("overlap".into(), json!(overlap));
     }
     Ok(Stage::Done(scores))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use partita::extend::PairList;
-use partita::files::{self, EdgeList, FileError, ReadOptions};
+use partita::files::{self, FileError, ReadOptions};
 use partita::{Ensemble, SoftPartition};
 
 use crate::csv_text::csv_text;
@@ -74,22 +74,14 @@ impl Given {
 }
 
 fn pairs_csv(list: &PairList, ensemble: &Ensemble) -> String {
-    let header = if list.counts().is_some() {
-        COLUMNS.join(",")
-    } else {
-        COLUMNS[..2].join(",")
-    };
+    let columns = if list.counts().is_some() { 4 } else { 2 };
+    let name = |object: u32| ensemble.object_name(object as usize);
     let lines = list.pairs().iter().enumerate().map(|(at, &(i, j))| {
-        let mut line = vec![i, j]
-            .into_iter()
-            .map(|i| ensemble.object_name(i as usize))
-            .collect::<Vec<_>>();
-        if let Some((c, n)) = list.counts().map(|counts| counts[at]) {
-            line.extend([c.to_string(), n.to_string()]);
-        }
-        line
+        let (c, n) = list.counts().map_or((0, 0), |counts| counts[at]);
+        let all = [name(i), name(j), c.to_string(), n.to_string()];
+        all.into_iter().take(columns).collect::<Vec<_>>()
     });
-    csv_text(&header, lines)
+    csv_text(&COLUMNS[..columns].join(","), lines)
 }
 
 /// Probabilities, matched with the objects by their names where both have some, else by place.
@@ -97,92 +89,68 @@ fn read_start(file: &Path, ensemble: &Ensemble) -> Result<SoftPartition, AppErro
     let (names, soft) = files::read_soft(file)?;
     let here = Objects::new(file, ensemble.objects(), ensemble.object_names());
     let there = Objects::new(file, soft.objects(), names.as_deref());
-    let Some(found) = here.rows_in(&there)? else {
-        let (rows, objects) = (soft.objects(), ensemble.objects());
-        let reason = format!(
-            "{rows} rows of probabilities to start from for {objects} objects; give one row an object"
-        );
-        return Err(AppError::content(file, reason));
-    };
+    let found = here.rows_in(&there)?;
+    let rows = found.map_or_else(|| vec![None; ensemble.objects()], |found| found.rows);
     let row = |(object, row): (usize, Option<usize>)| {
-        row.map(|row| row as u32).ok_or_else(|| {
-            let name = ensemble.object_name(object);
-            AppError::content(
-                file,
-                format!("no row for object '{name}'; add its probabilities"),
-            )
-        })
+        let name = ensemble.object_name(object);
+        let reason = || format!("no row for object '{name}'; give probabilities of every object");
+        row.map(|row| row as u32)
+            .ok_or_else(|| AppError::content(file, reason()))
     };
-    let rows: Result<Vec<u32>, AppError> = found.rows.into_iter().enumerate().map(row).collect();
+    let rows: Result<Vec<u32>, AppError> = rows.into_iter().enumerate().map(row).collect();
     Ok(soft.selected(&rows?))
 }
 
 /// Pairs of objects by name, or by number from 0 where they have none; with counts where there are columns of them.
 fn read_pairs(file: &Path, ensemble: &Ensemble) -> Result<PairList, AppError> {
-    let together = match edges(file, Some(COLUMNS[2])) {
-        Err(FileError::NoColumn { column, .. }) if column == COLUMNS[2] => None,
-        read => Some(read?),
+    let wrong =
+        |row: usize, reason: String| AppError::content(file, format!("row {}: {reason}", row + 1));
+    let with = |count: &[&str]| {
+        let mut read = ReadOptions::default().within(default_budget());
+        read.only = COLUMNS[..2]
+            .iter()
+            .chain(count)
+            .map(ToString::to_string)
+            .collect();
+        files::read_edges(file, &read)
     };
-    let seen = together
-        .as_ref()
-        .map(|_| edges(file, Some(COLUMNS[3])))
-        .transpose()?;
-    let list = match &together {
-        Some(list) => list.clone(),
-        None => edges(file, None)?,
+    let (list, counted) = match with(&COLUMNS[2..3]) {
+        Err(FileError::NoColumn { column, .. }) if column == COLUMNS[2] => (with(&[])?, false),
+        read => (read?, true),
+    };
+    let seen = if counted {
+        with(&COLUMNS[3..])?.edges
+    } else {
+        Vec::new()
     };
     let places: HashMap<String, u32> = (0..ensemble.objects())
         .map(|object| (ensemble.object_name(object), object as u32))
         .collect();
-    let place = |row: usize, end: usize| {
-        let name = &list.names[end];
-        places.get(name).copied().ok_or_else(|| {
-            let reason = format!(
-                "row {}: there is no object '{name}' in the ensemble",
-                row + 1
-            );
-            AppError::content(file, reason)
-        })
-    };
-    let mut pairs = Vec::with_capacity(list.edges.len());
-    for (row, &(first, second, _)) in list.edges.iter().enumerate() {
-        pairs.push((place(row, first)?, place(row, second)?));
-    }
-    let counts = match (&together, &seen) {
-        (Some(together), Some(seen)) => {
-            let both = numbers(file, together, COLUMNS[2])?
-                .into_iter()
-                .zip(numbers(file, seen, COLUMNS[3])?);
-            Some(both.collect::<Vec<_>>())
-        }
-        _ => None,
-    };
-    PairList::new(ensemble.objects(), &pairs, counts.as_deref()).map_err(|error| {
-        AppError::content(file, format!("row {}: {}", error.row + 1, error.reason))
-    })
-}
-
-fn edges(file: &Path, count: Option<&str>) -> Result<EdgeList, FileError> {
-    let mut read = ReadOptions::default().within(default_budget());
-    read.only = COLUMNS[..2]
-        .iter()
-        .copied()
-        .chain(count)
-        .map(str::to_owned)
-        .collect();
-    files::read_edges(file, &read)
-}
-
-fn numbers(file: &Path, list: &EdgeList, column: &str) -> Result<Vec<u32>, AppError> {
-    let number = |(row, &(_, _, count)): (usize, &(usize, usize, f64))| {
+    let number = |row: usize, column: &str, count: f64| {
         let whole = count.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&count);
-        whole.then_some(count as u32).ok_or_else(|| {
-            let reason = format!(
-                "row {}: {column} is {count}; counts are whole numbers from 0 up",
-                row + 1
-            );
-            AppError::content(file, reason)
-        })
+        let reason = || format!("{column} is {count}; counts are whole numbers from 0 up");
+        whole
+            .then_some(count as u32)
+            .ok_or_else(|| wrong(row, reason()))
     };
-    list.edges.iter().enumerate().map(number).collect()
+    let (mut pairs, mut counts) = (Vec::new(), Vec::new());
+    for (row, &(first, second, together)) in list.edges.iter().enumerate() {
+        let [first, second] = [first, second].map(|end| {
+            let name = &list.names[end];
+            let reason = || format!("there is no object '{name}' in the ensemble");
+            places
+                .get(name)
+                .copied()
+                .ok_or_else(|| wrong(row, reason()))
+        });
+        pairs.push((first?, second?));
+        if let Some(&(_, _, seen)) = seen.get(row) {
+            counts.push((
+                number(row, COLUMNS[2], together)?,
+                number(row, COLUMNS[3], seen)?,
+            ));
+        }
+    }
+    PairList::new(ensemble.objects(), &pairs, counted.then_some(&counts[..]))
+        .map_err(|error| wrong(error.row, error.reason))
 }
