@@ -245,7 +245,9 @@ fn given_probabilities_and_counts_are_what_em_starts_from_and_reads() {
     let counts: Vec<(u32, u32)> = counts.collect();
     let list = PairList::new(60, &pairs, Some(&counts)).unwrap();
     let other = consense(&PENCA, &problem.clone().pairs(&list), &Silent).unwrap();
-    assert_eq!(usual.soft, other.soft);
+    // Objects with one label row are levelled only where nothing tells them apart.
+    let [usual, other] = [usual, other].map(|found| found.soft.unwrap().into_rows());
+    assert!(all_close(&usual, &other, 1e-12));
     problem.settings = SettingMap::parse(&["diagonal=true"]).unwrap();
     let error = consense(&PENCA, &problem.clone().pairs(&list), &Silent).unwrap_err();
     assert!(error.to_string().contains("have no diagonal"), "{error}");

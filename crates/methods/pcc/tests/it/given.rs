@@ -143,7 +143,9 @@ fn counts_that_are_given_are_as_good_as_base_clusterings() {
         ] {
             let [one, other] = [problem(&ensemble), problem(&ensemble).pairs(&list)]
                 .map(|problem| consense(method, &problem, &Silent).unwrap());
-            assert_eq!(one.soft, other.soft, "seed {seed}");
+            // Objects with one label row are levelled only where nothing tells them apart.
+            let mut both = soft(&one).into_iter().zip(soft(&other));
+            assert!(both.all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}");
         }
     }
 }
