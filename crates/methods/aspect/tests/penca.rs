@@ -246,7 +246,7 @@ fn given_probabilities_and_counts_are_what_em_starts_from_and_reads() {
     let list = PairList::new(60, &pairs, Some(&counts)).unwrap();
     let other = consense(&PENCA, &problem.clone().pairs(&list), &Silent).unwrap();
     // Objects with one label row are levelled only where nothing tells them apart.
-    let [usual, other] = [usual, other].map(|found| found.soft.unwrap().into_rows());
+    let [usual, other] = [&usual, &other].map(|found| found.soft.clone().unwrap().into_rows());
     assert!(all_close(&usual, &other, 1e-12));
     problem.settings = SettingMap::parse(&["diagonal=true"]).unwrap();
     let error = consense(&PENCA, &problem.clone().pairs(&list), &Silent).unwrap_err();

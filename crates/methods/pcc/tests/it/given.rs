@@ -132,8 +132,11 @@ fn the_papers_algorithm_from_a_given_start_is_that_of_plain_loops() {
 
 #[test]
 fn counts_that_are_given_are_as_good_as_base_clusterings() {
-    for seed in 0..4 {
-        let ensemble = ensemble(seed);
+    let ensembles = (0..24).map(ensemble);
+    // Objects with one label row are levelled only where nothing else tells them apart.
+    let distinct = ensembles.filter(|all| all.fragments().ensemble().objects() == 24);
+    let mut tried = 0;
+    for ensemble in distinct {
         let (pairs, counts) = counted(&ensemble, 1);
         let list = PairList::new(24, &pairs, Some(&counts)).unwrap();
         for method in [
@@ -143,11 +146,11 @@ fn counts_that_are_given_are_as_good_as_base_clusterings() {
         ] {
             let [one, other] = [problem(&ensemble), problem(&ensemble).pairs(&list)]
                 .map(|problem| consense(method, &problem, &Silent).unwrap());
-            // Objects with one label row are levelled only where nothing tells them apart.
-            let mut both = soft(&one).into_iter().zip(soft(&other));
-            assert!(both.all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}");
+            assert_eq!(one.soft, other.soft);
         }
+        tried += 1;
     }
+    assert!(tried >= 4, "{tried}");
 }
 
 #[test]
