@@ -129,11 +129,10 @@ impl Fuzzy<'_> {
             Prototypes::Means => {
                 let parts = powers / &powers.sum_axis(Axis(0)).mapv(|sum| sum.max(NOTHING));
                 let means = self.shares.t().dot(&parts);
-                let lengths = |rows: ArrayView2<'_, f64>, axis| -> Array1<f64> {
-                    rows.mapv(|x| x * x).sum_axis(Axis(axis))
-                };
-                let squares = lengths(self.shares, 1).insert_axis(Axis(1))
-                    + lengths(means.view(), 0).insert_axis(Axis(0))
+                let of_rows = self.shares.outer_iter().map(|row| row.dot(&row));
+                let of_means = means.axis_iter(Axis(1)).map(|mean| mean.dot(&mean));
+                let squares = Array1::from_iter(of_rows).insert_axis(Axis(1))
+                    + Array1::from_iter(of_means).insert_axis(Axis(0))
                     - 2.0 * self.shares.dot(&means);
                 squares.mapv(|square| square.max(0.0))
             }
@@ -242,7 +241,7 @@ impl Method for EacFuzzy {
     fn bytes(&self, size: &ProblemSize, _settings: &EacFuzzySettings) -> u64 {
         let [n, _, _, k] = size.saturating();
         let counts = CoAssociation::bytes(size.objects, size.base_clusterings, true);
-        (Saturating(counts) + n * n * Saturating(8) + n * k * Saturating(96)).0
+        (Saturating(counts) + n * n * Saturating(16) + n * k * Saturating(128)).0
     }
 
     fn fit(
