@@ -28,7 +28,7 @@ const PAGES: &[Page] = &[
 
 /// What is read of every method.
 const KEYS: &str = "name family summary reference reads missing soft chooses_clusters clusters_is_maximum soft_bases base_weights \
-    object_weights streams time memory settings";
+    object_weights streams pairs time memory settings";
 
 /// Fails where a generated part is not what the binary of the tests says.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
@@ -199,6 +199,10 @@ fn section(method: &Value) -> String {
         (DOUBT[1].0, &doubt[1]),
         (DOUBT[2].0, &doubt[2]),
         ("rows in blocks", yes(method, "streams")),
+        (
+            "a start, pairs and their counts of your own",
+            yes(method, "pairs"),
+        ),
         ("time", text(method, "time")),
         ("memory", text(method, "memory")),
     ];

@@ -110,22 +110,18 @@ fn consense_kept(
         .fixed_clusters(&problem.settings, problem.ensemble.bases())
         .is_some();
     check_kept(info, problem, fixed)?;
-    let wrong = |source| ConsensusError::Settings {
-        method: info.name,
-        source,
-    };
     let settings = method
         .validate(&problem.settings, &problem.size())
-        .map_err(wrong)?;
-    let (size, held) = (problem.size(), problem.object_weights.is_some() || fixed);
-    let bytes = if held {
-        method.bytes(&problem.settings, &size)
-    } else {
-        consensus_bytes(method, &problem.settings, &size)
-    };
-    problem
-        .budget
-        .check(info.name, bytes.map_err(wrong)?, info.remedy)?;
+        .map_err(|source| ConsensusError::Settings {
+            method: info.name,
+            source,
+        })?;
+    let apart = problem.tells_objects_apart();
+    let (size, held) = (
+        problem.size(),
+        problem.object_weights.is_some() || fixed || apart,
+    );
+    check_memory(method, problem, held)?;
     if !held && by_blocks(info, &size) {
         let mut outcome = over_blocks(method, problem, monitor)?;
         outcome.settings = settings;
@@ -168,7 +164,9 @@ fn consense_kept(
         .object_weights
         .map(|weights| weights.selected(order.objects()));
     let (weights, object_weights) = (weights.as_ref(), object_weights.as_ref());
-    let labels_only = info.capabilities.reads == Reads::Labels;
+    let start = problem.start.map(|start| start.selected(order.objects()));
+    let pairs = problem.pairs.map(|pairs| pairs.selected(order.objects()));
+    let labels_only = info.capabilities.reads == Reads::Labels && !apart;
     // A method that is told the most clusters it may use finds fewer by itself.
     let exactly = labels_only && !fixed && !info.capabilities.clusters_is_maximum;
     let distinct = exactly.then(|| distinct_rows(&ensemble));
@@ -178,6 +176,8 @@ fn consense_kept(
         features,
         weights,
         object_weights,
+        start: start.as_ref(),
+        pairs: pairs.as_ref(),
         ..problem.clone()
     };
     let outcome = if canonical.clusters == Clusters::Exactly(1) {
@@ -205,6 +205,25 @@ fn consense_kept(
         by_chance,
     );
     Ok(outcome.restored(&order))
+}
+
+/// Refuses what would take more memory than there may be.
+fn check_memory(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    held: bool,
+) -> Result<(), ConsensusError> {
+    let info = method.info();
+    let bytes = if held {
+        method.bytes(&problem.settings, &problem.size())
+    } else {
+        consensus_bytes(method, &problem.settings, &problem.size())
+    };
+    let bytes = bytes.map_err(|source| ConsensusError::Settings {
+        method: info.name,
+        source,
+    })?;
+    Ok(problem.budget.check(info.name, bytes, info.remedy)?)
 }
 
 /// Different rows among those of an ensemble in canonical order, where equal ones stand together.
@@ -260,6 +279,9 @@ fn check(info: &MethodInfo, problem: &Problem<'_>, fixed: bool) -> Result<(), Co
         info.check_clusters(problem.clusters, objects)?;
     }
     check_missing(info, problem)?;
+    if let Some(reason) = given_in_vain(info, problem) {
+        return Err(ConsensusError::Given { method, reason });
+    }
     if let (Some(_), SoftBases::Refused(reason)) =
         (ensemble.memberships(), info.capabilities.soft_bases)
     {
@@ -339,6 +361,40 @@ fn check_kept(info: &MethodInfo, problem: &Problem<'_>, fixed: bool) -> Result<(
             reason,
         }),
         None => Ok(()),
+    }
+}
+
+/// Why the start or the pairs that a user gives do not fit, where they do not.
+fn given_in_vain(info: &MethodInfo, problem: &Problem<'_>) -> Option<String> {
+    let (objects, can) = (problem.ensemble.objects(), info.capabilities);
+    let counts = problem.pairs.is_some_and(|pairs| pairs.counts().is_some());
+    let takes_none = |what| Some(format!("it takes no {what} that are given"));
+    match (problem.start, problem.pairs, problem.clusters) {
+        (None, None, _) => None,
+        (Some(_), ..) if !can.start => takes_none("probabilities to start from"),
+        (_, Some(_), _) if !can.pairs => takes_none("pairs"),
+        (.., Clusters::Auto) => {
+            Some("with a start or pairs that are given, say how many clusters".into())
+        }
+        (Some(start), _, Clusters::Exactly(k)) if start.rows().dim() != (objects, k) => {
+            let (rows, columns) = start.rows().dim();
+            Some(format!(
+                "the start has {rows} objects and {columns} clusters; it needs {objects} and {k}"
+            ))
+        }
+        (_, Some(pairs), _) if pairs.objects() != objects => {
+            let found = pairs.objects();
+            Some(format!(
+                "the pairs are of {found} objects, the ensemble has {objects}"
+            ))
+        }
+        _ if problem.object_weights.is_some() => {
+            Some("weights of objects do not go with a start or pairs that are given".into())
+        }
+        _ if counts && problem.weights.is_some() => Some(
+            "counts of pairs are given, in which weights of base clusterings have no part".into(),
+        ),
+        _ => None,
     }
 }
 

@@ -83,6 +83,14 @@ pub enum ConsensusError {
         /// What is wrong.
         reason: String,
     },
+    /// A start or pairs that do not fit.
+    #[error("{method}: {reason}")]
+    Given {
+        /// Name of the method.
+        method: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
     /// Settings that do not fit.
     #[error("{method}: {source}")]
     Settings {

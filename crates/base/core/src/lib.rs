@@ -79,6 +79,8 @@ mod multi_start;
 mod objective;
 #[cfg(feature = "methods")]
 mod outcome;
+#[cfg(feature = "methods")]
+mod pair_list;
 mod parallel;
 mod partition;
 #[cfg(feature = "methods")]
@@ -140,6 +142,7 @@ pub use {
     method_info::{Capabilities, MethodInfo, MissingLabels, Reads, SoftBases, Weights},
     model::{Model, ModelError, ModelInput, ModelReads, Unread},
     outcome::Outcome,
+    pair_list::{PairList, PairListError},
     posterior::{Bound, CredibleBall, Posterior, shares_of_clusters},
     problem::{Problem, RowProblem},
     row_consensus::{LabelSink, RowOutcome, consense_rows, fit_rows},

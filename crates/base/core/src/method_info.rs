@@ -56,6 +56,10 @@ pub struct Capabilities {
     pub predicts: bool,
     /// Whether label rows may stay in a file.
     pub streams: bool,
+    /// Whether it can start from probabilities that a user gives ([`Problem::start`](crate::Problem::start)).
+    pub start: bool,
+    /// Whether it reads pairs that a user gives, and their counts ([`Problem::pairs`](crate::Problem::pairs)).
+    pub pairs: bool,
 }
 
 /// What a method reads.
@@ -128,6 +132,8 @@ impl Capabilities {
         cuts_tree: false,
         predicts: false,
         streams: false,
+        start: false,
+        pairs: false,
     };
 }
 

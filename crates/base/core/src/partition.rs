@@ -154,6 +154,16 @@ impl SoftPartition {
         Self(rows)
     }
 
+    /// The rows of these objects, in this order.
+    ///
+    /// # Panics
+    /// If an object is out of range.
+    #[must_use]
+    pub fn selected(&self, objects: &[u32]) -> Self {
+        let objects: Vec<usize> = objects.iter().map(|&i| i as usize).collect();
+        Self(self.0.select(ndarray::Axis(0), &objects))
+    }
+
     /// The probabilities, n × K.
     pub fn rows(&self) -> ArrayView2<'_, f64> {
         self.0.view()

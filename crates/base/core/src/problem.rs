@@ -2,7 +2,8 @@
 
 use crate::{
     BaseWeights, Clusters, ConsensusError, Ensemble, Features, MemoryBudget, ObjectWeights,
-    PassEngine, PassRunner, ProblemSize, RowBlocks, Seed, SettingMap, Silent, WeightedEnsemble,
+    PairList, PassEngine, PassRunner, ProblemSize, RowBlocks, Seed, SettingMap, Silent,
+    SoftPartition, WeightedEnsemble,
 };
 
 /// One consensus to be found. Start from [`Problem::new`] and set what you mean to set.
@@ -24,6 +25,10 @@ pub struct Problem<'a> {
     /// above 0; objects with the same label row are then one, of their weights' sum (unless they are fewer than the clusters, or the
     /// method reads a table).
     pub object_weights: Option<&'a ObjectWeights>,
+    /// Probabilities to start from, n × K, for methods that can.
+    pub start: Option<&'a SoftPartition>,
+    /// The pairs of objects to read, and their counts where base clusterings do not say them, for methods that read pairs.
+    pub pairs: Option<&'a PairList>,
     /// Settings of the method by name.
     pub settings: SettingMap,
     /// Memory that may be held at once.
@@ -40,6 +45,8 @@ impl<'a> Problem<'a> {
             features: None,
             weights: None,
             object_weights: None,
+            start: None,
+            pairs: None,
             settings: SettingMap::default(),
             budget: MemoryBudget::UNLIMITED,
         }
@@ -78,6 +85,25 @@ impl<'a> Problem<'a> {
     pub fn object_weights(mut self, weights: &'a ObjectWeights) -> Self {
         self.object_weights = Some(weights);
         self
+    }
+
+    /// The same with probabilities to start from.
+    #[must_use]
+    pub fn start(mut self, start: &'a SoftPartition) -> Self {
+        self.start = Some(start);
+        self
+    }
+
+    /// The same with the pairs to read.
+    #[must_use]
+    pub fn pairs(mut self, pairs: &'a PairList) -> Self {
+        self.pairs = Some(pairs);
+        self
+    }
+
+    /// Whether a user gives what tells objects with the same label row apart.
+    pub(crate) fn tells_objects_apart(&self) -> bool {
+        self.start.is_some() || self.pairs.is_some()
     }
 
     /// The same with a memory budget.

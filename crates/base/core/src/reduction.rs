@@ -117,6 +117,8 @@ impl Reduction {
         let Problem {
             clusters,
             seed,
+            start,
+            pairs,
             settings,
             budget,
             ..
@@ -136,6 +138,8 @@ impl Reduction {
             features,
             weights,
             object_weights,
+            start,
+            pairs,
             settings,
             budget,
         }

@@ -182,6 +182,27 @@ impl CoAssociation {
         })
     }
 
+    /// All pairs of so many objects with these counts, in order, N at most 65,535.
+    pub(crate) fn of_counts(objects: usize, counts: &[(u32, u32)]) -> Self {
+        let most = counts.iter().map(|&(_, n)| n).max().unwrap_or(0);
+        let even = counts.iter().all(|&(_, n)| n == most);
+        let store = |count: fn(&(u32, u32)) -> u32| {
+            let counts = counts.iter().map(count);
+            if most <= 255 {
+                Store::Bytes(counts.map(|count| count as u8).collect())
+            } else {
+                Store::Words(counts.map(|count| count as u16).collect())
+            }
+        };
+        Self {
+            objects,
+            base_clusterings: most as usize,
+            unit: most,
+            together: store(|&(c, _)| c),
+            seen: (!even).then(|| store(|&(_, n)| n)),
+        }
+    }
+
     /// Bytes of counts up to `unit` of the pairs of so many objects, with missing labels or without.
     pub const fn bytes_of_unit(objects: usize, unit: u32, missing: bool) -> u64 {
         let n = objects as u64;

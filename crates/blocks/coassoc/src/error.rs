@@ -35,12 +35,6 @@ pub enum CoassocError {
         /// Objects.
         objects: usize,
     },
-    /// Arrays that are no sparse evidence.
-    #[error("this is no sparse evidence: {reason}")]
-    Parts {
-        /// What is wrong.
-        reason: String,
-    },
     /// Weights that do not fit.
     #[error(transparent)]
     Weights(#[from] WeightsError),

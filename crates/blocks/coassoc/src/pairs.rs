@@ -41,20 +41,6 @@ impl Numbers {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Words(counts) => counts.len(),
-            Self::Wide(counts) => counts.len(),
-        }
-    }
-
-    pub(crate) fn counts(&self) -> Counts<'_> {
-        match self {
-            Self::Words(counts) => Counts::Words(counts),
-            Self::Wide(counts) => Counts::Wide(counts),
-        }
-    }
-
     pub(crate) fn part(&self, range: Range<usize>) -> Counts<'_> {
         match self {
             Self::Words(counts) => Counts::Words(&counts[range]),

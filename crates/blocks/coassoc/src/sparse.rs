@@ -111,34 +111,56 @@ impl SparseEvidence {
         if stop(2) {
             return Err(CoassocError::Interrupted);
         }
-        let mut starts = vec![0; ensemble.objects() + 1];
+        let facts = (ensemble.objects(), ensemble.bases().len(), rows.unit());
+        Ok(Self::laid_out(facts, pairs, &c, n.as_ref()))
+    }
+
+    /// Evidence of ascending different pairs with these counts, N at most 65,535.
+    pub(crate) fn of_counts(objects: usize, pairs: &[(u32, u32)], counts: &[(u32, u32)]) -> Self {
+        let most = counts.iter().map(|&(_, n)| n).max().unwrap_or(0);
+        let [c, n] = [
+            |pair: &(u32, u32)| pair.0 as u16,
+            |pair: &(u32, u32)| pair.1 as u16,
+        ]
+        .map(|count| Numbers::Words(counts.iter().map(count).collect()));
+        Self::laid_out((objects, most as usize, most), pairs, &c, Some(&n))
+    }
+
+    /// Counts of sorted different pairs in both directions, of so many objects, base clusterings and parts of these.
+    pub(crate) fn laid_out(
+        (objects, base_clusterings, unit): (usize, usize, u32),
+        pairs: &[(u32, u32)],
+        c: &Numbers,
+        n: Option<&Numbers>,
+    ) -> Self {
+        let mut starts = vec![0; objects + 1];
         for &(i, j) in pairs {
             starts[i as usize + 1] += 1;
             starts[j as usize + 1] += 1;
         }
-        (0..ensemble.objects()).for_each(|i| starts[i + 1] += starts[i]);
+        (0..objects).for_each(|i| starts[i + 1] += starts[i]);
         let (neighbours, together, seen) = match n {
             None => {
                 let (neighbours, together, _) = c.both_ways(pairs, &starts, &vec![(); pairs.len()]);
                 (neighbours, together, None)
             }
             Some(Numbers::Words(n)) => {
-                let (neighbours, together, seen) = c.both_ways(pairs, &starts, &n);
+                let (neighbours, together, seen) = c.both_ways(pairs, &starts, n);
                 (neighbours, together, Some(Numbers::Words(seen)))
             }
             Some(Numbers::Wide(n)) => {
-                let (neighbours, together, seen) = c.both_ways(pairs, &starts, &n);
+                let (neighbours, together, seen) = c.both_ways(pairs, &starts, n);
                 (neighbours, together, Some(Numbers::Wide(seen)))
             }
         };
-        Ok(Self {
-            base_clusterings: ensemble.bases().len(),
-            unit: rows.unit(),
+        Self {
+            base_clusterings,
+            unit,
             starts,
             neighbours,
             together,
             seen,
-        })
+        }
     }
 
     /// Bytes held at once, at most, while so many pairs are counted.

@@ -14,6 +14,7 @@
 //! | [`Scores`] | all of these at once | |
 //! | [`RowCounts`] | the table of two columns of label rows that are not held, as a pass | O(n) |
 //! | [`jensen_shannon`] | divergence of two soft partitions under the best permutation | O(n K L) |
+//! | [`OverlapScores`] | Omega, overlapping NMI (McDaid) and extended BCubed of clusters that overlap ([`Cover`]) | O(n²) |
 //! | [`perplexity`] | surprise per observed label | |
 //! | [`matching`](matching()) | optimal assignment that maximises an overlap matrix | O(s² l) |
 //! | [`align`], [`align_to`], [`align_to_partition`] | common labels for all base clusterings of an ensemble | O(M² n), O(M n) |
@@ -47,6 +48,7 @@ mod align;
 mod assignment;
 mod cluster_stability;
 mod contingency;
+mod cover;
 mod density;
 mod error;
 mod information;
@@ -67,6 +69,7 @@ pub use align::{
 };
 pub use cluster_stability::{ClusterStability, cluster_stability};
 pub use contingency::Contingency;
+pub use cover::{Cover, OverlapScores, bridgeness};
 pub use density::DensityValidity;
 pub use error::MetricsError;
 pub use information::{Normalisation, nmi_of_counts};

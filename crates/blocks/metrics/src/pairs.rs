@@ -175,6 +175,6 @@ fn best_share(table: &Contingency) -> f64 {
     sum / live
 }
 
-fn harmonic(precision: f64, recall: f64) -> f64 {
+pub(crate) fn harmonic(precision: f64, recall: f64) -> f64 {
     2.0 * precision * recall / (precision + recall)
 }

@@ -66,7 +66,9 @@ pub fn relations(soft: &SoftPartition, threshold: f64) -> Result<Relations, Metr
     })
 }
 
-fn without_small(soft: &SoftPartition, threshold: f64) -> SoftPartition {
+/// What is left of the probabilities without those below the threshold; rows sum to 1 again, and one of which nothing is left keeps its most
+/// probable cluster.
+pub(crate) fn without_small(soft: &SoftPartition, threshold: f64) -> SoftPartition {
     let hard = soft.hard();
     let mut rows = soft.rows().to_owned();
     for (mut row, &label) in rows.outer_iter_mut().zip(hard.labels()) {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use arbitrary::Unstructured;
 use partita::files::{
     ClusterTable, Encode, FileError, Impute, LabelBlock, LabelGroups, ReadOptions, TableGroups,
-    is_sparse_table, load_ensemble, load_labels, load_table, read_runs, read_soft, read_sparse_npz,
+    is_sparse_table, load_ensemble, load_labels, load_table, read_runs, read_soft,
     read_sparse_table,
 };
 use partita::{Ensemble, MemoryBudget};
@@ -176,7 +176,6 @@ pub(crate) fn npz(bytes: &[u8]) {
     by_name("a.npz", bytes);
     let path = file("b.npz", bytes.get(1..).unwrap_or_default());
     is_sparse_table(&path, &options(0));
-    fine(read_sparse_npz(&path, BUDGET));
     fine(read_sparse_table(&path, &options(0)));
     fine(ClusterTable::read(&path, BUDGET));
 }

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2};
-use partita::extend::WeightError;
+use partita::extend::{PairList, WeightError};
 use partita::generate::Recipe;
 use partita::ndarray::Array2;
 use partita::ssce::Predictor;
 use partita::{BaseWeights, ObjectWeights, Outcome, SoftPartition};
 use partita_app::{
-    ClustersAsked, Data, Experiment, Input, InputFile, MethodChoice, RunRecord, RunResult,
+    ClustersAsked, Data, Experiment, Given, Input, InputFile, MethodChoice, RunRecord, RunResult,
     TableInput, WeightSource, json_text, linkage,
 };
 use pyo3::prelude::*;
@@ -38,6 +38,12 @@ pub(crate) struct Asked {
     object_weights: Option<Vec<f64>>,
     /// What is done with objects that no base clustering labels.
     unlabelled: String,
+    /// Probabilities to start from, n × K.
+    start: Option<Vec<Vec<f64>>>,
+    /// Pairs of objects, by place.
+    pairs: Option<Vec<(u32, u32)>>,
+    /// c and N of each pair.
+    counts: Option<Vec<(u32, u32)>>,
 }
 
 impl Asked {
@@ -92,6 +98,25 @@ pub(crate) fn object_weights(
             ObjectWeights::new(weights).map_err(|error| wrong_object_weights(py, &error))
         })
         .transpose()
+}
+
+/// What the method starts from and which pairs it reads.
+fn given(py: Python<'_>, objects: usize, asked: &Asked) -> PyResult<Given> {
+    let start = asked.start.as_ref().map(|rows| {
+        let columns = rows.first().map_or(0, Vec::len);
+        let start = Array2::from_shape_vec((rows.len(), columns), rows.concat())
+            .map_err(|_| "start: rows of different lengths".to_owned())?;
+        SoftPartition::new(start).map_err(|error| format!("start: {error}"))
+    });
+    let pairs = asked.pairs.as_ref().map(|pairs| {
+        PairList::new(objects, pairs, asked.counts.as_deref())
+            .map_err(|error| format!("pairs[{}]: {}", error.row, error.reason))
+    });
+    let wrong = |error: String| input_error(py, &error);
+    Ok(Given {
+        start: start.transpose().map_err(wrong)?,
+        pairs: pairs.transpose().map_err(wrong)?,
+    })
 }
 
 pub(crate) fn wrong_object_weights(py: Python<'_>, error: &WeightError) -> PyErr {
@@ -151,8 +176,13 @@ pub(crate) fn consensus(
             .as_ref()
             .zip(held.as_ref())
             .map(|(table, held)| table.input(held)),
-        weights: base_weights(py, asked.weights)?,
-        object_weights: object_weights(py, asked.object_weights)?,
+        weights: base_weights(py, asked.weights.clone())?,
+        object_weights: object_weights(py, asked.object_weights.clone())?,
+        given: given(
+            py,
+            ensemble.as_ref().map_or(0, |of| of.ensemble.objects()),
+            &asked,
+        )?,
         files,
     };
     results(

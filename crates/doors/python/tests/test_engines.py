@@ -91,6 +91,7 @@ def test_labels_in_columns_and_arrays(rows, expected, tmp_path, label_format):
         ({"label_format": "xlsx"}, "label_format"),
         ({"method": ["kc", "mm"]}, "one method at a time"),
         ({"object_weights": [1]}, "go with an Ensemble"),
+        ({"pairs": [(0, 1)]}, "go with an Ensemble"),
         ({"base_weights": [1] * 6}, "the name of a CSV file"),
     ],
 )

@@ -352,3 +352,27 @@ def test_clusters_are_tested():
         pt.test_clusters(X, cut, alpha=2)
     with pytest.raises(pt.InputError, match="labels has 3"):
         pt.test_clusters(X, cut[:3])
+
+
+def test_a_start_pairs_and_counts_are_given(ensemble):
+    usual = pt.consensus(ensemble, 3, "pcc-l2")
+    again = pt.consensus(ensemble, 3, "pcc-l2", start=usual)
+    assert again.diagnostics_["start"] == "given" and len(again.diagnostics_["restarts"]) == 1
+    same = pt.consensus(ensemble, 3, "pcc-l2", start=usual.probabilities_)
+    assert np.array_equal(again.probabilities_, same.probabilities_)
+    uniform = pt.consensus(ensemble, 3, "pcc-l2", start="uniform")
+    assert np.allclose(uniform.probabilities_, 1 / 3)
+    labels = ensemble.to_numpy()
+    first, second = np.triu_indices(90, 1)
+    both = (labels[first] >= 0) & (labels[second] >= 0)
+    together = (both & (labels[first] == labels[second])).sum(1)
+    counts = np.column_stack([first, second, together, both.sum(1)])[::2]
+    listed = pt.consensus(ensemble, 3, "pcc-l2", pairs=counts[:, :2])
+    given = pt.consensus(ensemble, 3, "pcc-l2", pairs=counts)
+    assert np.array_equal(listed.probabilities_, given.probabilities_)
+    with pytest.raises(pt.InputError, match=r"pairs\[1\]: it is object 2 with itself"):
+        pt.consensus(ensemble, 3, "pcc-l2", pairs=[(0, 1), (2, 2)])
+    with pytest.raises(pt.InputError, match="the start has 90 objects and 3 clusters; it needs 90 and 4"):
+        pt.consensus(ensemble, 4, "pcc-l2", start=usual)
+    with pytest.raises(pt.InputError, match="without probabilities"):
+        pt.consensus(ensemble, 3, "pcc-l2", start=pt.consensus(ensemble, 3, "lwgp"))

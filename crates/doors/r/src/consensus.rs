@@ -160,6 +160,7 @@ fn native_consensus(labels: List, features: Robj, asked: Robj, how: Robj) -> Rob
                 weights,
                 object_weights,
                 files,
+                ..Data::default()
             };
             let finished = experiment.compute_on(data, observer)?;
             Ok(Native { finished, table })

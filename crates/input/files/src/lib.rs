@@ -19,7 +19,6 @@
 //! | [`read_soft`], [`write_soft`] | a table of probabilities | O(n K) | none |
 //! | [`read_edges`] | the edges of a graph: text, Parquet, Arrow | O(m log n) | 60 bytes an edge |
 //! | [`read_sparse_table`], [`write_sparse_table`] | sparse tables in SciPy's NPZ, of any layout; Matrix Market; AnnData | O(stored) | as much again |
-//! | [`read_sparse_npz`], [`write_sparse_npz`] | sparse counts in SciPy's NPZ | O(stored) | one array |
 //! | [`catalogue`], [`verify`] | the data sets that Partita is measured on | O(size) | 64 KiB |
 //! | [`write_whole`] | anything, beside its target and then renamed | O(size) | 64 KiB |
 //!
@@ -88,7 +87,6 @@ pub use atomic_write::{place_of_content, remove_whole, without_links, write_as_o
 pub use catalogue::{DataKind, DataSet, catalogue, data_set, verify};
 pub use error::{Cell, FileError, Row, WrongValue};
 pub use format::cluster_table::ClusterTable;
-pub use format::sparse::{SparseCounts, read_sparse_npz, write_sparse_npz};
 pub use format::{Header, ending_of_content, input_parts};
 pub use meaning::base_columns::FrameColumns;
 pub use meaning::column_facts::{ColumnFacts, column_facts, column_names};

@@ -49,7 +49,8 @@ pub(crate) struct SomePairs {
     partners: Vec<u32>,
 }
 
-/// How often every pair of different objects is together, c: symmetric, each pair stored in both directions.
+/// How often every pair of different objects is together, c: symmetric, each pair stored in both directions. An object with itself
+/// counts only where [`weighted`](Self::weighted) says so.
 ///
 /// Pairs that were never together do not enter the likelihood; where they are the rule, only the others are stored.
 #[derive(Clone, Debug)]
@@ -72,7 +73,8 @@ pub struct DyadCounts {
 pub(crate) struct Copies {
     /// How many every object stands for.
     pub(crate) times: Vec<f64>,
-    /// How often the copies of every object are together, ordered pairs, in stored parts: `w (w − 1) c_ii`, none for w below 1.
+    /// How often the copies of every object are together, ordered pairs, in stored parts: `w (w − 1) c_ii`, none for w below 1; with the
+    /// diagonal `w² c_ii`.
     pub(crate) among: Vec<f64>,
     /// What the log-likelihood of the copies has besides: `−Σ_i degree_i ln w_i`, each having 1 / w of the object's probability.
     pub(crate) constant: f64,
@@ -140,19 +142,26 @@ impl DyadCounts {
 
     /// The same where an object of weight w is w copies: a count times the weights of both objects, and with itself w (w − 1) times what
     /// `with_copy` says (c and N of the object and a copy of it, see [`copy_counts`](partita_coassoc::copy_counts)), nothing where w is
-    /// below 1.
+    /// below 1. With the `diagonal` every copy is a pair with itself too: w² times.
     ///
     /// # Panics
     /// If there is not one weight an object, and its counts with a copy.
     #[must_use]
-    pub fn weighted(mut self, weights: &[f64], with_copy: &[(u32, u32)]) -> Self {
+    pub fn weighted(mut self, weights: &[f64], with_copy: &[(u32, u32)], diagonal: bool) -> Self {
         assert!(
             [weights.len(), with_copy.len()] == [self.objects; 2],
             "one weight an object, and its counts with a copy"
         );
         let copies = weights.iter().zip(with_copy);
         let among: Vec<f64> = copies
-            .map(|(weight, &(c, _))| (weight * (weight - 1.0)).max(0.0) * f64::from(c))
+            .map(|(weight, &(c, _))| {
+                let own = if diagonal {
+                    weight * weight
+                } else {
+                    (weight * (weight - 1.0)).max(0.0)
+                };
+                own * f64::from(c)
+            })
             .collect();
         let mut reals = self.values.into_reals();
         if let Some(some) = &mut self.some {

@@ -43,7 +43,7 @@ pub enum AspectError {
     Tree(#[from] LinkageError),
     /// A start that needs all pairs, where a sample is read.
     #[error(
-        "start={start} cuts a tree of all pairs, and of {objects} objects a sample of the pairs is read: take all of them \
+        "start={start} cuts a tree of all pairs, and of {objects} objects some of the pairs are read: take all of them \
          (pairs_per_object=0), or start=trees or start=random"
     )]
     SampledTree {

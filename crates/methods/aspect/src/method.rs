@@ -2,19 +2,20 @@
 
 use std::num::Saturating;
 
-use partita_coassoc::{CoAssociation, SparseEvidence, copy_counts};
+use partita_coassoc::{CoAssociation, CoassocError, GivenPairs, SparseEvidence, copy_counts};
 use partita_core::{
     Capabilities, Clusters, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Problem,
-    ProblemSize, ProgressCounter, SoftBases, Weights,
+    ProblemSize, ProgressCounter, SettingsError, SoftBases, Weights,
 };
 use partita_linkage::{Linkage, link_f32, link_weighted_f32};
 
+use crate::aspects::Aspects;
 use crate::choose_clusters::{choose, most};
 use crate::counts::DyadCounts;
 use crate::diagnostics::PencaDiagnostics;
 use crate::error::AspectError;
 use crate::penca::{PencaSettings, penca};
-use crate::starts::Guide;
+use crate::starts::{Guide, Start};
 
 /// PEnCA, the dyadic aspect model.
 ///
@@ -58,6 +59,8 @@ static INFO: MethodInfo = MethodInfo {
         soft_bases: SoftBases::Native,
         base_weights: Weights::Native,
         object_weights: Weights::Native,
+        start: true,
+        pairs: true,
         ..Capabilities::HARD_LABELS
     },
 };
@@ -69,47 +72,74 @@ const PAIRS: u64 = u64::MAX;
 const EVIDENCE: u64 = 10_000;
 const FITS: u64 = 190_000;
 
+/// The pairs that are read: those given, a sample, or all.
+fn pairs_of(
+    problem: &Problem<'_>,
+    settings: &PencaSettings,
+    monitor: &dyn Monitor,
+) -> Result<GivenPairs, CoassocError> {
+    let source = problem.weighted();
+    let budget = problem.budget;
+    let objects = problem.ensemble.objects();
+    if let Some(list) = problem.pairs {
+        return GivenPairs::of(list, source, budget, monitor);
+    }
+    let Some(partners) = settings.sampled(objects) else {
+        return CoAssociation::count(source, budget, monitor).map(GivenPairs::All);
+    };
+    let wanted = (objects as u64 * u64::from(partners)).div_ceil(2);
+    let seed = problem.seed.child(PAIRS);
+    SparseEvidence::sample(source, wanted, seed, budget, monitor).map(GivenPairs::Some)
+}
+
 fn solve(
     problem: &Problem<'_>,
     settings: &PencaSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
-    let budget = problem.budget;
     let source = problem.weighted();
     let objects = problem.ensemble.objects();
     let progress = ProgressCounter::new(monitor, EVIDENCE + FITS);
     let evidence = progress.part(EVIDENCE);
     let mut trees = Vec::new();
-    let linkages = settings.start.linkages();
-    let counts = if let Some(partners) = settings.sampled(objects) {
-        if let &[only] = linkages {
-            let start = name_of(only);
-            return Err(AspectError::SampledTree { start, objects });
-        }
-        let wanted = (objects as u64 * u64::from(partners)).div_ceil(2);
-        let seed = problem.seed.child(PAIRS);
-        let pairs = SparseEvidence::sample(source, wanted, seed, budget, &evidence)?;
-        DyadCounts::sparse(&pairs)
-    } else {
-        let pairs = CoAssociation::count(source, budget, &evidence)?;
-        let grown = objects <= TREE || settings.start.needs_tree();
-        for &linkage in linkages.iter().filter(|_| grown) {
-            if progress.flow() == Flow::Stop {
-                return Err(AspectError::Interrupted);
+    // What is given to start from comes in the place of trees.
+    let linkages = match problem.start {
+        Some(_) => &[],
+        None => settings.start.linkages(),
+    };
+    let counts = match pairs_of(problem, settings, &evidence)? {
+        GivenPairs::Some(pairs) => {
+            if let &[only] = linkages {
+                let start = name_of(only);
+                return Err(AspectError::SampledTree { start, objects });
             }
-            let apart = pairs.dissimilarities_f32();
-            let tree = match (linkage, source.multiplicities()) {
-                (Linkage::Average, Some(times)) => link_weighted_f32(apart, times)?,
-                _ => link_f32(apart, objects, linkage)?,
-            };
-            trees.push((name_of(linkage), tree));
+            DyadCounts::sparse(&pairs)
         }
-        DyadCounts::dense(&pairs)
+        GivenPairs::All(pairs) => {
+            let grown = objects <= TREE || settings.start.needs_tree();
+            for &linkage in linkages.iter().filter(|_| grown) {
+                if progress.flow() == Flow::Stop {
+                    return Err(AspectError::Interrupted);
+                }
+                let apart = pairs.dissimilarities_f32();
+                let tree = match (linkage, source.multiplicities()) {
+                    (Linkage::Average, Some(times)) => link_weighted_f32(apart, times)?,
+                    _ => link_f32(apart, objects, linkage)?,
+                };
+                trees.push((name_of(linkage), tree));
+            }
+            DyadCounts::dense(&pairs)
+        }
     };
     drop(evidence);
-    let counts = match source.multiplicities() {
-        Some(weights) => counts.weighted(weights, &copy_counts(source)?),
-        None => counts,
+    let counts = match (source.multiplicities(), settings.diagonal) {
+        (None, false) => counts,
+        (Some(weights), diagonal) => counts.weighted(weights, &copy_counts(source)?, diagonal),
+        (None, true) if problem.pairs.is_some_and(|list| list.counts().is_some()) => {
+            let reason = "counts of pairs that are given have no diagonal";
+            return Err(SettingsError::value("diagonal", "true", reason).into());
+        }
+        (None, true) => counts.weighted(&vec![1.0; objects], &copy_counts(source)?, true),
     };
     let guide = Guide {
         source,
@@ -118,6 +148,10 @@ fn solve(
         restarts: settings.restarts,
     };
     let fits = progress.part(FITS);
+    if let Some(start) = problem.start {
+        let start = Start::new("given", Aspects::of(start));
+        return penca(&counts, vec![start], settings, &fits);
+    }
     match problem.clusters {
         Clusters::Exactly(clusters) => {
             let starts = guide.starts(&counts, clusters, problem.seed, &fits);
@@ -150,8 +184,14 @@ impl Method for Penca {
             let square = DyadCounts::bytes(size.objects, size.base_clusterings);
             Saturating(triangles) + Saturating(square) + n * n * tree
         };
+        // Counts as numbers, where an object counts with itself.
+        let reals = if settings.diagonal {
+            counts * Saturating(4)
+        } else {
+            Saturating(0)
+        };
         let starts = Saturating(u64::from(settings.restarts)) + Saturating(12);
-        (counts + starts * n * k * Saturating(16)).0
+        (counts + reals + starts * n * k * Saturating(16)).0
     }
 
     fn fit(

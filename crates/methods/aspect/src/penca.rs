@@ -27,7 +27,7 @@ pub struct PencaSettings {
     #[setting(range = 0..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: u32,
     /// What EM starts from besides: trees (the cuts by single and by average link), single-link, average-link, or random (one draw if
-    /// `restarts` is 0).
+    /// `restarts` is 0). Probabilities that you give to start from come in the place of all.
     pub start: StartFrom,
     /// The most iterations of one initialization.
     #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
@@ -36,6 +36,9 @@ pub struct PencaSettings {
     /// together.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
+    /// Whether a base clustering that labels an object counts as the object being together with itself: C with its diagonal. It draws
+    /// clusters towards few objects each.
+    pub diagonal: bool,
     /// What chooses the number of clusters where it is not given: bic or mdl.
     pub criterion: Criterion,
     /// Pairs that are read of each object, on average, in a sample of all pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 100 an object
@@ -51,6 +54,7 @@ impl Default for PencaSettings {
             start: StartFrom::default(),
             iterations: NonZeroU32::new(2000).expect("not 0"),
             tolerance: 1e-7,
+            diagonal: false,
             criterion: Criterion::default(),
             pairs_per_object: None,
         }

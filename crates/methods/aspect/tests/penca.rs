@@ -6,7 +6,8 @@ use partita_coassoc::{CoAssociation, SparseEvidence};
 use partita_conformance::ensemble;
 use partita_core::ndarray::Array2;
 use partita_core::{
-    Clusters, Ensemble, MemoryBudget, Outcome, Problem, Seed, SettingMap, Silent, consense,
+    Clusters, Ensemble, MemoryBudget, Outcome, PairList, Problem, Seed, SettingMap, Silent,
+    consense,
 };
 use rand::RngExt;
 use serde_json::Value;
@@ -105,14 +106,19 @@ struct Naive {
 }
 
 impl Naive {
-    /// One iteration: the responsibilities of every ordered pair, then weighted co-associations. Returns the log-likelihood before.
-    fn improve(&mut self, pairs: &CoAssociation) -> f64 {
+    /// One iteration: the responsibilities of every ordered pair, then weighted co-associations. Returns the log-likelihood before. `own`
+    /// is how often an object is together with itself.
+    fn improve(&mut self, pairs: &CoAssociation, own: &[f64]) -> f64 {
         let (clusters, n) = self.members.dim();
         let mut weighted = Array2::<f64>::zeros((clusters, n));
         let mut log_likelihood = 0.0;
         for y in 0..n {
-            for z in (0..n).filter(|&z| z != y) {
-                let c = f64::from(pairs.pair(y, z).0);
+            for z in 0..n {
+                let c = if z == y {
+                    own[y]
+                } else {
+                    f64::from(pairs.pair(y, z).0)
+                };
                 let joint = (0..clusters)
                     .map(|r| self.shares[r] * self.members[[r, y]] * self.members[[r, z]]);
                 let joint: Vec<f64> = joint.collect();
@@ -169,7 +175,7 @@ fn dense_sparse_and_the_naive_reference_agree_and_the_likelihood_never_falls() {
             here = here.improved(&dense);
             there = there.improved(&sparse);
             if iteration < 8 {
-                assert!((naive.improve(&pairs) - now).abs() <= near);
+                assert!((naive.improve(&pairs, &vec![0.0; n]) - now).abs() <= near);
                 let mut shares = here.shares().iter().zip(&naive.shares);
                 assert!(shares.all(|(a, b)| (a - b).abs() < 1e-10));
                 assert!(all_close(&here.members(), &naive.members, 1e-10));
@@ -179,6 +185,72 @@ fn dense_sparse_and_the_naive_reference_agree_and_the_likelihood_never_falls() {
         assert!(same, "seed {seed}");
     }
     assert!(problems >= 200, "{problems}");
+}
+
+#[test]
+fn the_diagonal_counts_every_label_of_an_object() {
+    for seed in 0..40 {
+        let ensemble = drawn(seed, if seed % 3 == 0 { 18 } else { 3 });
+        let n = ensemble.objects();
+        let bases = 0..ensemble.bases().len();
+        let labels = |i| {
+            bases
+                .clone()
+                .filter(|&u| ensemble.label(i, u).is_some())
+                .count()
+        };
+        let own: Vec<f64> = (0..n).map(|i| labels(i) as f64).collect();
+        let copies: Vec<(u32, u32)> = own.iter().map(|&c| (c as u32, c as u32)).collect();
+        let pairs = count(&ensemble);
+        let counts = DyadCounts::dense(&pairs).weighted(&vec![1.0; n], &copies, true);
+        let mut here = Start::random("", n, 3, Seed::new(seed)).aspects;
+        let (shares, members) = (here.shares().to_vec(), here.members());
+        let mut naive = Naive { shares, members };
+        for _ in 0..8 {
+            let now = here.log_likelihood(&counts);
+            here = here.improved(&counts);
+            let plain = naive.improve(&pairs, &own);
+            assert!(
+                (plain - now).abs() <= 1e-10 * now.abs(),
+                "seed {seed}: {plain} {now}"
+            );
+            assert!(all_close(&here.members(), &naive.members, 1e-10));
+        }
+    }
+}
+
+#[test]
+fn given_probabilities_and_counts_are_what_em_starts_from_and_reads() {
+    let ensemble = blocks(3, 2);
+    let mut problem = Problem::new(&ensemble, Clusters::Exactly(3));
+    let usual = consense(&PENCA, &problem, &Silent).unwrap();
+    let soft = usual.soft.as_ref().unwrap();
+    let again = consense(&PENCA, &problem.clone().start(soft), &Silent).unwrap();
+    assert_eq!(again.details["start"], "given");
+    assert_eq!(again.details["restarts"].as_array().unwrap().len(), 1);
+    let trace = again.objective.unwrap().trace;
+    assert!(
+        trace
+            .windows(2)
+            .all(|two| two[1] >= two[0] - 1e-9 * two[0].abs()),
+        "{trace:?}"
+    );
+    let counted = count(&ensemble);
+    let pairs: Vec<(u32, u32)> = (0..60)
+        .flat_map(|i| (i + 1..60).map(move |j| (i, j)))
+        .collect();
+    let counts = pairs
+        .iter()
+        .map(|&(i, j)| counted.pair(i as usize, j as usize));
+    let counts: Vec<(u32, u32)> = counts.collect();
+    let list = PairList::new(60, &pairs, Some(&counts)).unwrap();
+    let other = consense(&PENCA, &problem.clone().pairs(&list), &Silent).unwrap();
+    // Objects with one label row are levelled only where nothing tells them apart.
+    let [usual, other] = [&usual, &other].map(|found| found.soft.clone().unwrap().into_rows());
+    assert!(all_close(&usual, &other, 1e-12));
+    problem.settings = SettingMap::parse(&["diagonal=true"]).unwrap();
+    let error = consense(&PENCA, &problem.clone().pairs(&list), &Silent).unwrap_err();
+    assert!(error.to_string().contains("have no diagonal"), "{error}");
 }
 
 /// Blocks of objects that are together in nine of ten base clusterings, and elsewhere at random.

@@ -69,7 +69,7 @@ impl Copied {
         let with_copy = copy_counts(&self.ensemble).unwrap();
         let dense = DyadCounts::dense(&pairs(&self.ensemble));
         let counts = [dense, sampled(&self.ensemble)];
-        counts.map(|counts| counts.weighted(&self.weights, &with_copy))
+        counts.map(|counts| counts.weighted(&self.weights, &with_copy, false))
     }
 }
 

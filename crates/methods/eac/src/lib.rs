@@ -11,6 +11,7 @@
 //! | [`EAC_CENTROID`] | centroid link on 1 − c/N | n²M | 2.7 n² bytes |
 //! | [`EAC_SPARSE`] | single link on every object's strongest neighbours | nM + n log n beyond 30,000 objects | nM |
 //! | [`LWEA`] | average link, with base clusters weighted by how whole the others leave them | n²M + nM² | 2.8 to 4.3 n² bytes, at most 3 GiB |
+//! | [`EAC_FUZZY`] | fuzzy k-means or k-medoids on the co-association; memberships | n²M + n² K · iterations | 8 n² bytes |
 //!
 //! n counts distinct label rows: objects that no base clustering tells apart are one weighted object.
 //!
@@ -35,6 +36,7 @@
 mod eac;
 mod error;
 mod evidence;
+mod fuzzy;
 mod lwea;
 mod moves;
 mod pooled_evidence;
@@ -45,6 +47,7 @@ pub use eac::{
     bytes, eac,
 };
 pub use error::EacError;
+pub use fuzzy::{EAC_FUZZY, EacFuzzySettings, Prototypes};
 pub use lwea::{LWEA, LweaDiagnostics, LweaSettings, lwea, lwea_bytes};
 pub use sparse::{
     EAC_SPARSE, EacSparseSettings, SparseDiagnostics, eac_sparse, eac_strongest, sparse_bytes,

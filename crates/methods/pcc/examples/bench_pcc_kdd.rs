@@ -16,7 +16,7 @@ use std::time::Instant;
 use partita_coassoc::SparseEvidence;
 use partita_conformance::race::cpu_seconds;
 use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Outcome, Seed, Silent};
-use partita_pcc::{Divergence, Evidence, PccDiagnostics, PccSettings, Solver, pcc};
+use partita_pcc::{Divergence, Evidence, PccDiagnostics, PccSettings, Solver, Sources, pcc};
 
 const K: usize = 3;
 const RATE: f64 = 0.25e-3;
@@ -36,8 +36,8 @@ impl Run {
         settings: &PccSettings,
     ) -> Self {
         let (cpu, wall) = (cpu_seconds(), Instant::now());
-        let (bases, seed) = (Some(bases.into()), Seed::new(1));
-        let outcome = pcc(evidence, bases, divergence, K, seed, settings, &Silent);
+        let (sources, seed) = (Sources::of_bases(bases.into()), Seed::new(1));
+        let outcome = pcc(evidence, sources, divergence, K, seed, settings, &Silent);
         let outcome = outcome.expect("a consensus of the labels");
         Self {
             outcome,

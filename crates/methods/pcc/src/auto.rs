@@ -42,6 +42,7 @@ pub(crate) fn auto(
     let most = settings.most_clusters(problem.ensemble.objects());
     let mut rough = settings.clone();
     rough.tolerance = rough.tolerance.max(ROUGH);
+    rough.absolute_tolerance = None;
     let progress = ProgressCounter::new(monitor, 2 * RUN + SEARCH);
     let part = progress.part(RUN);
     let first = solve(problem, most, divergence, &rough, false, &part)?;

@@ -196,6 +196,34 @@ impl Bregman for Beta {
     }
 }
 
+/// The Bregman divergence of `φ(x) = e^x` on `(x, 1−x)`: `Σ e^a − (a − b + 1) e^b` over `(a, b) = (x, p)` and `(1−x, 1−p)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exponential;
+
+impl Bregman for Exponential {
+    fn value(&self, x: f64, p: f64) -> f64 {
+        let d = x - p;
+        let (here, there) = (p.exp(), (1.0 - p).exp());
+        here * (d.exp() - 1.0 - d) + there * ((-d).exp() - 1.0 + d)
+    }
+
+    #[inline(always)]
+    fn first(&self, x: f64, p: f64) -> f64 {
+        (p - x) * (p.exp() + (1.0 - p).exp())
+    }
+
+    #[inline(always)]
+    fn second(&self, x: f64, p: f64) -> f64 {
+        let here = p.exp();
+        let there = (1.0 - p).exp();
+        here + there + (p - x) * (here - there)
+    }
+
+    fn steep(&self) -> bool {
+        false
+    }
+}
+
 /// Natural logarithm of a positive normal number without a branch, so that loops over it become vectors.
 /// Within two units in the last place (the polynomial of fdlibm).
 #[inline(always)]
@@ -288,6 +316,11 @@ mod tests {
     fn derivatives_are_those_of_the_value() {
         follows(&Kl);
         follows(&L2);
+        follows(&Exponential);
+        // By the definition φ(x) − φ(p) − φ′(p) (x − p).
+        let half = |x: f64, p: f64| x.exp() - p.exp() - p.exp() * (x - p);
+        let plain = half(0.2, 0.7) + half(0.8, 0.3);
+        assert!((Exponential.value(0.2, 0.7) - plain).abs() < 1e-15);
         for power in [1.1, 1.5, 1.9] {
             follows(&Beta(power));
         }

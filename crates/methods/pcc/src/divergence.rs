@@ -6,7 +6,10 @@ use std::str::FromStr;
 use partita_core::{SettingType, SettingValues};
 use serde::{Deserialize, Serialize};
 
-/// What a wrong co-occurrence probability costs. Written `kl`, `l2` or `beta:1.5`.
+/// What a wrong co-occurrence probability costs. Written `kl`, `l2`, `exponential` or `beta:1.5`.
+///
+/// A Mahalanobis divergence of `(x, 1−x)` is `(a₁₁ − 2a₁₂ + a₂₂)(x−p)²`: [`L2`](Self::L2) times a constant, so `mahalanobis` is another
+/// name of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
@@ -16,6 +19,8 @@ pub enum Divergence {
     Kl,
     /// Squared difference.
     L2,
+    /// The Bregman divergence of `e^x`.
+    Exponential,
     /// The Bregman divergence of `x^p`, 1 < p ≤ 2; 2 is twice [`L2`](Self::L2).
     Beta(f64),
 }
@@ -25,7 +30,7 @@ pub enum Divergence {
 #[non_exhaustive]
 pub enum DivergenceError {
     /// No such divergence.
-    #[error("there is no divergence '{0}'; take kl, l2 or beta:p with 1 < p ≤ 2")]
+    #[error("there is no divergence '{0}'; take kl, l2, exponential or beta:p with 1 < p ≤ 2")]
     Unknown(String),
     /// The power is out of range.
     #[error(
@@ -34,14 +39,14 @@ pub enum DivergenceError {
     Power(String),
     /// The divergence exists but loses the guarantee.
     #[error(
-        "{0} is not convex in its second argument on [0, 1], so a step could stop at a maximum; take kl, l2 or beta:p"
+        "{0} is not convex in its second argument on [0, 1], so a step could stop at a maximum; take kl, l2, exponential or beta:p"
     )]
     Concave(&'static str),
 }
 
 impl SettingType for Divergence {
     fn values() -> SettingValues {
-        SettingValues::Text("kl, l2 or beta:p with 1 < p ≤ 2")
+        SettingValues::Text("kl, l2, exponential or beta:p with 1 < p ≤ 2")
     }
 }
 
@@ -51,7 +56,8 @@ impl FromStr for Divergence {
     fn from_str(text: &str) -> Result<Self, DivergenceError> {
         match text {
             "kl" => Ok(Self::Kl),
-            "l2" => Ok(Self::L2),
+            "l2" | "mahalanobis" => Ok(Self::L2),
+            "exponential" => Ok(Self::Exponential),
             "itakura-saito" | "is" => Err(DivergenceError::Concave("the Itakura–Saito divergence")),
             "hellinger" => Err(DivergenceError::Concave(
                 "the Hellinger-like divergence of −√x",
@@ -74,6 +80,7 @@ impl fmt::Display for Divergence {
         match self {
             Self::Kl => f.write_str("kl"),
             Self::L2 => f.write_str("l2"),
+            Self::Exponential => f.write_str("exponential"),
             Self::Beta(power) => write!(f, "beta:{power}"),
         }
     }
@@ -99,8 +106,9 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        use Divergence::{Beta, Kl, L2};
-        for divergence in [Kl, L2, Beta(1.5), Beta(2.0)] {
+        use Divergence::{Beta, Exponential, Kl, L2};
+        assert_eq!("mahalanobis".parse(), Ok(L2));
+        for divergence in [Kl, L2, Exponential, Beta(1.5), Beta(2.0)] {
             assert_eq!(divergence.to_string().parse(), Ok(divergence));
         }
     }

@@ -34,6 +34,16 @@ pub enum PccError {
         /// How often they are together.
         together: u32,
     },
+    /// The same of a start that a user gives.
+    #[error(
+        "in the start {objects} share no cluster, but {together} base clusterings have them together; start from probabilities that are          nowhere 0"
+    )]
+    Apart {
+        /// The two objects.
+        objects: String,
+        /// How often they are together.
+        together: u32,
+    },
     /// The divergence does not hold what it guarantees.
     #[error(transparent)]
     Divergence(#[from] DivergenceError),

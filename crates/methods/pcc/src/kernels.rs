@@ -458,7 +458,7 @@ mod tests {
     use partita_kernels::{Baseline, Level};
 
     use super::*;
-    use crate::bregman::{Beta, Kl, L2};
+    use crate::bregman::{Beta, Exponential, Kl, L2};
     use crate::memberships::Layout;
 
     /// Derivatives and cost of one object with 70 or 700 others, on one level.
@@ -549,5 +549,6 @@ mod tests {
         same(&Kl);
         same(&L2);
         same(&Beta(1.5));
+        same(&Exponential);
     }
 }

@@ -18,7 +18,7 @@
 //! | [`PCC_KL`], [`PEACE`] | Kullback–Leibler: maximum likelihood | pairs · (M + K · iterations) | 3 n² bytes |
 //! | [`PCC_L2`] | squared difference | pairs · (M + K · iterations), fewer iterations | 3 n² bytes |
 //! | [`BAUM_EAGON`] | squared difference, each pair once: the papers' baseline | pairs · (M + K · iterations), many iterations | 3 n² bytes |
-//! | [`PCC`] | either, or `beta:p` between them | as the divergence | 3 n² bytes |
+//! | [`PCC`] | either, `beta:p` between them, or `exponential` | as the divergence | 3 n² bytes |
 //!
 //! Up to 10,000 objects all pairs are read, beyond a sample: 30 partners an object on average, about 1 kB an object.
 //! Above 255 base clusterings counts take two bytes instead of one.
@@ -51,8 +51,9 @@
 //! | g_i, U_i, V_i, τ | `gradient` and `gap` of [`Measure`], [`PccSettings::tolerance`] |
 //!
 //! # Differences from the papers
-//! - Algorithm 1 starts from uniform rows, which are exactly stationary. [`starts`] makes starts that move.
-//! - It stops after nK steps, far from converged; every solver here stops at a relative gap of 1e-5.
+//! - Algorithm 1 starts from uniform rows, which are exactly stationary (`start=uniform` shows it). [`starts`] makes starts that move.
+//! - It stops after nK steps, far from converged; every solver here stops at a relative gap of 1e-5, or at the papers' own τ
+//!   ([`PccSettings::absolute_tolerance`]).
 //! - [`Solver::Block`] takes Newton steps on whole rows and is the default; [`Solver::Greedy`] is the papers' solver.
 //!
 //! # References
@@ -82,13 +83,13 @@ mod split_empty_clusters;
 mod starts;
 
 pub use baum_eagon::{BAUM_EAGON, BaumEagonSettings};
-pub use bregman::{Beta, Bregman, Kl, L2, beta};
+pub use bregman::{Beta, Bregman, Exponential, Kl, L2, beta};
 pub use diagnostics::{HeldOut, LiveAtMost, PccChoice, PccDiagnostics, PccRestart};
 pub use divergence::{Divergence, DivergenceError};
 pub use error::PccError;
 pub use evidence::Evidence;
 pub use methods::{AnyPccSettings, PCC, PCC_KL, PCC_L2, PEACE};
-pub use pcc::{pcc, pcc_from};
-pub use settings::{PccSettings, Solver};
+pub use pcc::{Sources, pcc, pcc_from};
+pub use settings::{PccSettings, Solver, StartFrom};
 pub use solvers::{Descent, Measure, descend, measure};
 pub use starts::{Start, base_starts, starts};

@@ -25,7 +25,8 @@ use crate::starts::TREE;
 #[settings(check = Self::check_together)]
 #[non_exhaustive]
 pub struct AnyPccSettings {
-    /// What a wrong co-occurrence probability costs: kl, l2, or beta:p with 1 < p ≤ 2 between the two.
+    /// What a wrong co-occurrence probability costs: kl, l2 (which Mahalanobis divergences are a multiple of), exponential, or beta:p with
+    /// 1 < p ≤ 2 between kl and l2.
     pub divergence: Divergence,
     /// The rest, shared with the methods of one divergence.
     #[serde(flatten)]
@@ -119,6 +120,8 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
             soft_bases: SoftBases::Native,
             base_weights: Weights::Native,
             object_weights: Weights::Native,
+            start: true,
+            pairs: true,
             ..Capabilities::HARD_LABELS
         },
     }
@@ -129,9 +132,8 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
 pub(crate) fn bytes(size: &ProblemSize, settings: &PccSettings, more: u64) -> u64 {
     let size = settings.size(size);
     let [n, _, _, k] = size.saturating();
-    let evidence = if let Some(partners) = settings.sampled(size.objects) {
-        let pairs = n * Saturating(u64::from(partners)) / Saturating(2);
-        SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true)
+    let evidence = if let Some(pairs) = settings.sampled(size.objects) {
+        SparseEvidence::bytes(size.objects, size.base_clusterings, pairs, true)
     } else {
         let counts = Evidence::bytes(size.objects, size.base_clusterings);
         let tree = Saturating(if size.objects <= TREE { 2 } else { 0 });

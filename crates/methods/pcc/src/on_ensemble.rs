@@ -1,6 +1,6 @@
 //! An ensemble as evidence, and the consensus from it: pairs counted or sampled, objects without partners named.
 
-use partita_coassoc::{copy_counts, pair_unit};
+use partita_coassoc::{GivenPairs, copy_counts, pair_unit};
 use partita_core::{Monitor, Outcome, Problem, ProgressCounter, WeightedEnsemble};
 use tracing::info_span;
 
@@ -9,14 +9,14 @@ use crate::divergence::Divergence;
 use crate::error::PccError;
 use crate::evidence::Evidence;
 use crate::memberships::Layout;
-use crate::pcc::{isolated, pcc};
+use crate::pcc::{Sources, isolated, pcc};
 use crate::settings::PccSettings;
 use crate::starts::TREE;
 
 /// The child of the seed that draws pairs; starts have small numbers.
 const PAIRS: u64 = u64::MAX;
 
-/// The pairs of the ensemble, all or a sample, with every pair counting the same where that is asked for, and with weights of objects,
+/// The pairs of the ensemble that are given, all or a sample, with every pair counting the same where that is asked for, and with weights of objects,
 /// where there are some.
 pub(crate) fn evidence(
     problem: &Problem<'_>,
@@ -27,12 +27,17 @@ pub(crate) fn evidence(
     let source = problem.weighted();
     let budget = problem.budget;
     let _span = info_span!("evidence").entered();
-    let mut evidence = match settings.sampled(source.ensemble.objects()) {
-        Some(partners) => {
+    let sampled = settings.sampled(source.ensemble.objects());
+    let mut evidence = match (problem.pairs, sampled) {
+        (Some(list), _) => match GivenPairs::of(list, source, budget, monitor)? {
+            GivenPairs::All(pairs) => Evidence::of_all(&pairs),
+            GivenPairs::Some(pairs) => Evidence::of_some(pairs),
+        },
+        (None, Some(pairs)) => {
             let seed = problem.seed.child(PAIRS);
-            Evidence::sample(source, partners, seed, budget, monitor)?
+            Evidence::sample(source, pairs, seed, budget, monitor)?
         }
-        None => Evidence::count(source, budget, monitor)?,
+        (None, None) => Evidence::count(source, budget, monitor)?,
     };
     if normalised {
         evidence = evidence.normalised();
@@ -68,13 +73,17 @@ pub(crate) fn solve(
     let progress = ProgressCounter::new(monitor, EVIDENCE + RUNS);
     let evidence = evidence(problem, settings, normalised, &progress.part(EVIDENCE))?;
     let tree = evidence.layout() == Layout::Columns && evidence.objects() <= TREE;
-    let bases = (!tree).then_some(problem.weighted());
+    let sources = Sources {
+        bases: (!tree).then_some(problem.weighted()),
+        start: problem.start,
+    };
     let seed = problem.seed;
     let _span = info_span!("solve").entered();
     let part = progress.part(RUNS);
     let mut outcome = pcc(
-        &evidence, bases, divergence, clusters, seed, settings, &part,
-    )?;
+        &evidence, sources, divergence, clusters, seed, settings, &part,
+    )
+    .map_err(|error| named(error, problem))?;
     let places = &outcome.details.isolated;
     if !places.is_empty() {
         // Without names only their number is told: places in the canonical order mean nothing to a user.
@@ -86,4 +95,21 @@ pub(crate) fn solve(
         outcome.details.isolated_names = names;
     }
     Ok(outcome)
+}
+
+/// The objects of a start by their names, where they have some: places in the canonical order mean nothing to a user.
+fn named(error: PccError, problem: &Problem<'_>) -> PccError {
+    let PccError::Infeasible {
+        left,
+        right,
+        together,
+    } = error
+    else {
+        return error;
+    };
+    let objects = match problem.ensemble.object_names() {
+        Some(names) => format!("objects {} and {}", names[left], names[right]),
+        None => "two objects".into(),
+    };
+    PccError::Apart { objects, together }
 }

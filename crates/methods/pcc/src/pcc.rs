@@ -2,26 +2,27 @@
 
 use std::num::NonZeroU32;
 
+use partita_core::ndarray::Array2;
 use partita_core::{
     ClustersError, Flow, LabelStart, Monitor, MultiStart, Objective, Outcome, ProgressCounter,
     Seed, Sense, Settings, SoftPartition, Stopped, WeightedEnsemble,
 };
 use rayon::prelude::*;
 
-use crate::bregman::{Beta, Bregman, Kl, L2};
+use crate::bregman::{Beta, Bregman, Exponential, Kl, L2};
 use crate::diagnostics::{PccDiagnostics, PccRestart};
 use crate::divergence::Divergence;
 use crate::error::PccError;
 use crate::evidence::Evidence;
 use crate::memberships::{Layout, Memberships};
-use crate::settings::{PccSettings, Solver};
-use crate::solvers::{Descent, Model, check, check_start, run};
+use crate::settings::{PccSettings, Solver, StartFrom};
+use crate::solvers::{Descent, Model, check, check_start, feasible, run, scale};
 use crate::split_empty_clusters::split_empty_clusters;
 use crate::starts::{Start, label_kmeans, level, starts};
 
 /// Probabilistic consensus of pair counts under one of the divergences.
 ///
-/// Runs from every start of [`starts`], and where no tree was grown from the two best of the base clusterings of `bases` (see
+/// Runs from every start of [`starts`], and where no tree was grown from the two best of the base clusterings of `sources` (see
 /// [`base_starts`](crate::base_starts)) and of k-means on their labels (beyond 10,000 objects from the best alone, unless the settings ask
 /// for random starts), and under `beta:p` from the lowest minimum of squared differences that these and a dozen random starts lead to, to a
 /// relative gap of 1e-3. The two lowest objectives go on to the tolerance (the second only where it is within 1 % of the first), and the
@@ -37,7 +38,7 @@ use crate::starts::{Start, label_kmeans, level, starts};
 /// Every run takes some tens of iterations, O(n² K) each on dense evidence and O(pairs · K) on sparse.
 pub fn pcc(
     evidence: &Evidence,
-    bases: Option<WeightedEnsemble<'_>>,
+    sources: Sources<'_>,
     divergence: Divergence,
     clusters: usize,
     seed: Seed,
@@ -48,17 +49,24 @@ pub fn pcc(
     settings.check_ranges()?;
     let objects = evidence.objects();
     ClustersError::check(clusters, objects)?;
-    let mut all = Vec::new();
-    if settings.random(objects, bases.is_some()) > 0 {
+    let given = sources.given(objects, clusters, settings);
+    let alone = given.is_some();
+    let mut all = Vec::from_iter(given);
+    if !alone && settings.random(objects, sources.bases.is_some()) > 0 {
         all = starts(evidence, clusters, seed, settings, monitor)?;
     }
     let bases = Bases {
-        source: bases,
+        source: sources.bases.filter(|_| !alone),
         clusters,
         seed,
     };
     match divergence {
         Divergence::Kl => {
+            if let (true, Some(Start { soft, .. })) = (alone, all.first()) {
+                check_start(evidence, soft)?;
+                let table = Memberships::of(soft.rows(), evidence.layout());
+                feasible(&Model::new(&Kl, evidence), &table)?;
+            }
             let starts = bases.with_best(&Kl, evidence, all, monitor);
             pcc_from(&Kl, evidence, starts, settings, monitor)
         }
@@ -66,14 +74,54 @@ pub fn pcc(
             let starts = bases.with_best(&L2, evidence, all, monitor);
             pcc_from(&L2, evidence, starts, settings, monitor)
         }
+        Divergence::Exponential => {
+            let starts = bases.with_best(&Exponential, evidence, all, monitor);
+            pcc_from(&Exponential, evidence, starts, settings, monitor)
+        }
         Divergence::Beta(power) => {
             let bregman = Beta(power);
             let progress = ProgressCounter::new(monitor, SQUARES + REST);
             let starts = bases.with_best(&bregman, evidence, all, monitor);
             let part = progress.part(SQUARES);
-            let starts = bases.with_squares(evidence, starts, settings, &part)?;
+            let starts = if alone {
+                starts
+            } else {
+                bases.with_squares(evidence, starts, settings, &part)?
+            };
             drop(part);
             pcc_from(&bregman, evidence, starts, settings, &progress.part(REST))
+        }
+    }
+}
+
+/// What runs of [`pcc`] start from besides evidence.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sources<'a> {
+    /// Base clusterings.
+    pub bases: Option<WeightedEnsemble<'a>>,
+    /// Probabilities, n × K, in the place of everything else.
+    pub start: Option<&'a SoftPartition>,
+}
+
+impl<'a> Sources<'a> {
+    /// Base clusterings.
+    pub fn of_bases(bases: WeightedEnsemble<'a>) -> Self {
+        Self {
+            bases: Some(bases),
+            start: None,
+        }
+    }
+
+    /// The only start, where there is one.
+    fn given(&self, objects: usize, clusters: usize, settings: &PccSettings) -> Option<Start> {
+        match (self.start, settings.start) {
+            (Some(soft), _) => Some(Start::new("given", soft.clone())),
+            (None, StartFrom::Uniform) => {
+                let rows = Array2::from_elem((objects, clusters), 1.0 / clusters as f64);
+                let soft = SoftPartition::new(rows).expect("equal shares");
+                Some(Start::new("uniform", soft))
+            }
+            (None, StartFrom::Evidence) => None,
         }
     }
 }
@@ -84,6 +132,7 @@ pub(crate) fn held_out(evidence: &Evidence, soft: &SoftPartition, divergence: Di
     match divergence {
         Divergence::Kl => Model::new(&Kl, evidence).objective(&table),
         Divergence::L2 => Model::new(&L2, evidence).objective(&table),
+        Divergence::Exponential => Model::new(&Exponential, evidence).objective(&table),
         Divergence::Beta(power) => Model::new(&Beta(power), evidence).objective(&table),
     }
 }
@@ -153,6 +202,7 @@ impl Bases<'_> {
         }
         let mut rough = settings.clone();
         rough.tolerance = rough.tolerance.max(ROUGH);
+        rough.absolute_tolerance = None;
         let squares = pcc_from(&L2, evidence, all, &rough, monitor)?;
         let name = format!("squares from {}", squares.details.start);
         starts.insert(0, Start::new(name, squares.soft.expect("PCC is soft")));
@@ -185,6 +235,7 @@ pub fn pcc_from<D: Bregman>(
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     assert!(!starts.is_empty(), "a run needs a start");
     check(bregman, settings)?;
+    let settings = &settings.relative_to(scale(evidence));
     for start in &mut starts {
         check_start(evidence, &start.soft)?;
         level(evidence, start);

@@ -26,6 +26,18 @@ pub enum Solver {
     Growth,
 }
 
+/// What runs start from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum StartFrom {
+    /// What the evidence offers, and chance.
+    #[default]
+    Evidence,
+    /// Equal rows alone, as Algorithm 1 writes it: a stationary point, where every solver ends at once.
+    Uniform,
+}
+
 /// Settings of [`crate::pcc`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
@@ -41,11 +53,17 @@ pub struct PccSettings {
     /// whichever has the lower objective.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: Option<NonZeroU32>,
+    /// What runs start from: evidence (a tree, k-means++, base clusterings, and chance) or uniform (equal rows, the papers' own, which no
+    /// step can leave). Probabilities that you give to start from come in the place of both.
+    pub start: StartFrom,
     /// Stop when the relative violation of the optimality conditions is not above this (papers: τ, absolute).
     ///
     /// See [`crate::Measure`].
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
+    /// Stop when the violation itself is not above this (papers: τ), in place of the relative `tolerance`. Unset: the relative one.
+    #[setting(range = 0.0.., alias = "tau")]
+    pub absolute_tolerance: Option<f64>,
     /// The most iterations of one initialization.
     #[setting(alias = "max_iter", alias = "n_iter", alias = "rounds")]
     pub iterations: NonZeroU32,
@@ -53,6 +71,9 @@ pub struct PccSettings {
     /// beyond.
     #[setting(range = 0..=1_000_000, alias = "partners")]
     pub pairs_per_object: Option<u32>,
+    /// The share of all pairs that are read, in a sample; in place of `pairs_per_object`.
+    #[setting(above = 0.0, range = ..=1.0)]
+    pub pair_share: Option<f64>,
     /// The most clusters that are tried where K is not given. Unset: √n, but at most 20.
     #[setting(range = 1..=1_000_000, alias = "most")]
     pub max_clusters: Option<NonZeroU32>,
@@ -63,9 +84,12 @@ impl Default for PccSettings {
         Self {
             solver: Solver::default(),
             restarts: None,
+            start: StartFrom::default(),
             tolerance: 1e-5,
+            absolute_tolerance: None,
             iterations: NonZeroU32::new(1000).expect("not 0"),
             pairs_per_object: None,
+            pair_share: None,
             max_clusters: None,
         }
     }
@@ -123,10 +147,26 @@ impl PccSettings {
         size.at_most(self.most_clusters(size.objects.max(1)))
     }
 
-    /// Partners of each of so many objects, or none for all pairs.
-    pub(crate) fn sampled(&self, objects: usize) -> Option<u32> {
+    /// Pairs that are drawn of those of so many objects, or none for all pairs.
+    pub(crate) fn sampled(&self, objects: usize) -> Option<u64> {
+        let n = objects as u64;
+        let all = n * n.saturating_sub(1) / 2;
         let usual = if objects <= ALL_PAIRS { 0 } else { 30 };
-        let chosen = self.pairs_per_object.unwrap_or(usual);
-        (chosen > 0 && (chosen as usize) < objects.saturating_sub(1)).then_some(chosen)
+        let partners = u64::from(self.pairs_per_object.unwrap_or(usual));
+        let chosen = match self.pair_share {
+            Some(share) => ((all as f64 * share).round() as u64).max(1),
+            None if partners == 0 => all,
+            None => (n * partners).div_ceil(2),
+        };
+        (chosen < all).then_some(chosen)
+    }
+
+    /// The same with the relative tolerance that the absolute one comes to, where violations are compared with so much.
+    pub(crate) fn relative_to(&self, scale: f64) -> Self {
+        let mut settings = self.clone();
+        if let Some(absolute) = settings.absolute_tolerance.take() {
+            settings.tolerance = absolute / scale;
+        }
+        settings
     }
 }

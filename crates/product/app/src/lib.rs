@@ -99,6 +99,7 @@ pub use experiment::recipes::{preset, recipe_from, recipe_is_open, recipe_with};
 pub use input::data::Data;
 pub use input::file_kind::FileKind;
 pub use input::generate::{Labelled, Merged, hold_out, make_ensemble, merge_files, parse_part};
+pub use input::given::Given;
 pub use input::input_file::InputFile;
 pub use input::input_notes::say_roles;
 pub use input::joined::load_ensembles;

@@ -94,6 +94,8 @@ pub fn describe(method: &dyn Consensus) -> Value {
         "posterior": can.posterior,
         "predicts": can.predicts,
         "streams": can.streams,
+        "start": can.start,
+        "pairs": can.pairs,
         "time": info.time,
         "memory": info.memory,
         "settings": settings,

@@ -159,6 +159,11 @@ pub static KNOWN_AS: &[KnownAs] = &[
         "clustering aggregation of Gionis and others: not here; median-binder has the same objective",
     ),
     known(
+        "fuzzy c-means",
+        &["eac-fuzzy"],
+        "on the rows of the co-association; fuzzy k-medoids with prototypes=medoids",
+    ),
+    known(
         "gap statistic",
         &[],
         "not here: `partita choose-k` for the number of clusters, `partita test` for gaps between them",

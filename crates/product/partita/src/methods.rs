@@ -24,6 +24,7 @@ methods! {
     "eac-ward", "eac" => partita_eac::EAC_WARD,
     "eac-centroid", "eac" => partita_eac::EAC_CENTROID,
     "eac-sparse", "eac" => partita_eac::EAC_SPARSE,
+    "eac-fuzzy", "eac" => partita_eac::EAC_FUZZY,
     "lwea", "eac" => partita_eac::LWEA,
     "pcc-kl", "pcc" => partita_pcc::PCC_KL,
     "pcc-l2", "pcc" => partita_pcc::PCC_L2,

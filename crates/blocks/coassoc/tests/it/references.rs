@@ -1,7 +1,7 @@
 //! Counts against a twin that is written for clarity, over drawn ensembles with missing labels.
 
 use partita_coassoc::{
-    CoAssociation, CoassocError, Counts, EvidenceRows, Seen, SparseEvidence, StrongestSettings,
+    CoAssociation, CoassocError, EvidenceRows, Seen, SparseEvidence, StrongestSettings,
     pair_histogram, recall,
 };
 use partita_core::{
@@ -224,32 +224,8 @@ fn sparse_evidence_of_all_pairs_is_dense_and_of_some_a_part_of_it() {
                 .collect();
             let given = SparseEvidence::of_pairs(&ensemble, &list, unlimited, &Silent);
             assert_eq!(given.unwrap(), sparse);
-            assert_eq!(from_its_parts(&sparse), sparse);
         }
     }
-}
-
-fn from_its_parts(evidence: &SparseEvidence) -> SparseEvidence {
-    let (starts, neighbours) = (
-        evidence.starts().to_vec(),
-        evidence.all_neighbours().to_vec(),
-    );
-    let words = |counts: Counts<'_>| match counts {
-        Counts::Words(counts) => counts.to_vec(),
-        _ => unreachable!("no weights"),
-    };
-    let (together, seen) = (
-        words(evidence.all_together()),
-        evidence.all_seen().map(words),
-    );
-    SparseEvidence::from_parts(
-        evidence.base_clusterings(),
-        starts,
-        neighbours,
-        together,
-        seen,
-    )
-    .expect("its own parts")
 }
 
 /// The ensemble in which base clustering u is there `1 + u % 3` times, and weights that say the same.

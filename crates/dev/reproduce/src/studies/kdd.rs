@@ -5,7 +5,7 @@ use partita::coassoc::SparseEvidence;
 use partita::files::{Encode, ReadOptions, read_table};
 use partita::generate::{BaseSpec, Recipe};
 use partita::metrics::Scores;
-use partita::pcc::{Divergence, Evidence, PccSettings, pcc};
+use partita::pcc::{Divergence, Evidence, PccSettings, Sources, pcc};
 use partita::{Ensemble, MemoryBudget, Partition, Seed};
 
 use partita_app::seeds;
@@ -256,10 +256,10 @@ impl Bench<'_> {
     ) -> Result<(Scores, f64)> {
         let settings = PccSettings::default();
         let seed = Seed::new(self.unit.seed);
-        let bases = Some((&self.ensemble).into());
+        let sources = Sources::of_bases((&self.ensemble).into());
         let monitor = self.lab.monitor();
         let outcome = pcc(
-            evidence, bases, divergence, clusters, seed, &settings, monitor,
+            evidence, sources, divergence, clusters, seed, &settings, monitor,
         )?;
         let scores = Scores::of(&outcome.partition, &self.truth)?;
         Ok((scores, outcome.kkt_gap.unwrap_or(f64::NAN)))

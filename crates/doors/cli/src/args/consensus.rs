@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use partita::ssce::Predictor;
 use partita_app::{AppError, ClustersAsked, Unlabelled};
 
@@ -30,8 +30,11 @@ Examples:
   partita consensus ensemble.npz -m lwgp -k 3 --features table.csv \\
     --model model.json --predict-with knn:9 -o labels.csv
   partita consensus ensemble.npz -m pcc-l2 -k 6 \\
-    --relations relations.csv --threshold 0.05 -o labels.csv")]
+    --relations relations.csv --threshold 0.05 -o labels.csv
+  partita consensus ensemble.npz -m pcc-kl -k 6 \\
+    --overlap overlap.csv --threshold 0.2 -o labels.csv")]
 #[command(mut_arg("object_weights", |weights| weights.conflicts_with("stream")))]
+#[command(group(ArgGroup::new("of_probabilities").args(["relations", "overlap"]).multiple(true)))]
 pub(crate) struct ConsensusArgs {
     /// An ensemble: one row an object, one column a base clustering (CSV, NPZ, Parquet …). TSV, NPY, Arrow and MAT are read too, as is a
     /// folder of Parquet, Arrow or NPY files whose rows follow each other, or a manifest of such files (`partita distributed plan`),
@@ -64,6 +67,15 @@ pub(crate) struct ConsensusArgs {
     pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) weights: WeightArgs,
+    /// Probabilities to start from (object,p0,p1,…), one column a cluster, for methods that can (`partita methods`): a soft partition as
+    /// --soft writes it.
+    #[arg(long, value_name = "SOFT.csv", conflicts_with = "stream")]
+    pub(crate) start: Option<PathBuf>,
+    /// The pairs of objects that are read, for methods that read pairs (`partita methods`): a file with the columns first and second. With
+    /// the columns together and seen as well (how often the two are together, and in how many both are labelled) these counts take the
+    /// place of those of the base clusterings; `partita inspect --co-association pairs.csv --least-share 0` writes such a file.
+    #[arg(long, value_name = "PAIRS.csv", conflicts_with = "stream")]
+    pub(crate) pairs: Option<PathBuf>,
     /// What is done with objects that no base clustering labels, such as the noise of a density method: keep (they stay without a label,
     /// NA), cluster (they are labelled though nothing speaks for it, mostly with the largest cluster), or refuse.
     #[arg(long, value_name = "keep|cluster|refuse", default_value = "keep")]
@@ -102,9 +114,15 @@ pub(crate) struct ConsensusArgs {
     /// share that is in the column's.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) relations: Option<PathBuf>,
-    /// Probabilities below this count as 0 in the relations; what is left of a row is divided by its sum.
-    #[arg(long, value_name = "P", default_value_t = 0.0, requires = "relations")]
-    pub(crate) threshold: f64,
+    /// Where overlapping clusters go (object,cluster,probability,bridgeness): a row for every cluster that an object has at least the
+    /// --threshold probability of, and for its most probable one whatever that is. Bridgeness is 0 where an object is certain, 1 where it is in
+    /// all clusters alike.
+    #[arg(long, value_name = "FILE.csv", requires = "threshold")]
+    pub(crate) overlap: Option<PathBuf>,
+    /// Probabilities below this count as 0 in the relations, where what is left of a row is divided by its sum, and put no object into a
+    /// cluster of --overlap.
+    #[arg(long, value_name = "P", requires = "of_probabilities")]
+    pub(crate) threshold: Option<f64>,
     /// Where draws from the posterior go, for methods that sample one (nbce-gibbs): an ensemble with a base clustering a draw,
     /// which `partita modes` and `partita consensus` read.
     #[arg(long, value_name = "DRAWS.npz")]

@@ -230,7 +230,8 @@ Examples:
   partita evaluate --model model.json --held-out new_rows.csv
 
 h is the share of objects in the right cluster under the best one-to-one matching (accuracy, CI). vi is in nats.
-js is the mean Jensen–Shannon divergence to the true probabilities, in bits, under the best permutation. anmi is the mean
+js is the mean Jensen–Shannon divergence to the true probabilities, in bits, under the best permutation. overlap has the Omega index,
+overlapping NMI by McDaid and others (nmi_max), and extended BCubed. anmi is the mean
 NMI (geometric) with the base clusterings, agreement the share of them in which an object lies with its cluster: labels of any
 tool, or drawn by hand, can be judged so where no truth is known. Weights count in both: a base clustering of twice the weight counts
 twice in the mean, an object of weight 2 is two objects.")]
@@ -270,6 +271,10 @@ pub(crate) struct EvaluateArgs {
     /// The true probabilities.
     #[arg(long, value_name = "FILE", requires = "soft")]
     pub(crate) soft_truth: Option<PathBuf>,
+    /// Compare overlapping clusters too: every object is in all clusters that both files of probabilities give it at least this
+    /// probability of (and in its most probable one).
+    #[arg(long, value_name = "P", requires = "soft")]
+    pub(crate) overlap: Option<f64>,
     /// Instead of labels, judge a model of label rows that `consensus --model` wrote: by its perplexity of rows it has
     /// not seen, exp(−mean ln p of a label), 1 at best.
     #[arg(
@@ -455,7 +460,8 @@ pub(crate) struct InspectArgs {
     /// Where the co-association of an ensemble goes, n × n numbers (NPY, NPZ, CSV, TSV or Parquet).
     #[arg(long, value_name = "FILE", help_heading = "Options of an ensemble")]
     pub(crate) co_association: Option<PathBuf>,
-    /// Write only pairs of at least this share: a sparse matrix of SciPy (.npz), or lines first,second,share (.csv).
+    /// Write only pairs of at least this share: a sparse matrix of SciPy (.npz), or lines
+    /// first,second,share,together,seen (.csv; 0 writes all pairs that were seen).
     #[arg(
         long,
         value_name = "SHARE",

@@ -79,6 +79,8 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
     );
     experiment.base_weights = args.weights.of_bases();
     experiment.object_weights = object_weights;
+    experiment.start.clone_from(&args.start);
+    experiment.pairs.clone_from(&args.pairs);
     experiment.max_memory = args
         .compute
         .machine
@@ -115,6 +117,7 @@ fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Fai
         args.soft.as_ref(),
         args.model.as_ref(),
         args.relations.as_ref(),
+        args.overlap.as_ref(),
         args.draws.as_ref(),
         args.similarity.as_ref(),
         args.tree.as_ref(),
@@ -136,7 +139,7 @@ fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Fai
 }
 
 fn outputs(args: &ConsensusArgs) -> Outputs {
-    let threshold = args.threshold;
+    let threshold = args.threshold.unwrap_or(0.0);
     let predict_with = args.predict_with.map(|how| how.to_string());
     let (folder, labels) =
         args.output
@@ -157,6 +160,10 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
         soft: args.soft.clone(),
         relations: args
             .relations
+            .clone()
+            .map(|file| RelationsOutput { file, threshold }),
+        overlap: args
+            .overlap
             .clone()
             .map(|file| RelationsOutput { file, threshold }),
         model: args

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use partita::files;
-use partita::metrics::jensen_shannon;
+use partita::metrics::{Cover, OverlapScores, jensen_shannon};
 use serde_json::{Map, Value, json};
 
 use partita_app::{
@@ -106,7 +106,11 @@ fn scores(
         },
     };
     let mut scores = json!(found).as_object().cloned().unwrap_or_default();
-    scores.insert("js".into(), json!(soft_score(args)?));
+    let (js, overlap) = soft_scores(args)?;
+    scores.insert("js".into(), json!(js));
+    if let Some(overlap) = overlap {
+        scores.insert("overlap".into(), json!(overlap));
+    }
     Ok(Stage::Done(scores))
 }
 
@@ -151,13 +155,20 @@ fn support(
     Ok(facts.as_object().cloned().unwrap_or_default())
 }
 
-fn soft_score(args: &EvaluateArgs) -> Result<Option<f64>, Failure> {
+/// The divergence of probabilities, and how alike the overlapping clusters are that they make.
+fn soft_scores(args: &EvaluateArgs) -> Result<(Option<f64>, Option<OverlapScores>), Failure> {
     let Some((soft, truth)) = args.soft.as_ref().zip(args.soft_truth.as_ref()) else {
-        return Ok(None);
+        return Ok((None, None));
     };
     let (found, expected) = (files::read_soft(soft)?, files::read_soft(truth)?);
     let (found, expected) = match_soft((soft, found), (truth, expected), args.common)?;
-    Ok(Some(jensen_shannon(&found, &expected)?))
+    let compare = |threshold| {
+        let covers = [&found, &expected].map(|soft| Cover::of_soft(soft, threshold));
+        let [found, expected] = covers;
+        OverlapScores::of(&found?, &expected?)
+    };
+    let overlap = args.overlap.map(compare).transpose()?;
+    Ok((Some(jensen_shannon(&found, &expected)?), overlap))
 }
 
 fn as_text(found: &Map<String, Value>) -> String {

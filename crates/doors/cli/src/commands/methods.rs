@@ -106,6 +106,11 @@ fn explain(method: &dyn Consensus) -> String {
         };
         text += &format!("weights of {of}: {taken}\n");
     }
+    if info.capabilities.pairs {
+        text.push_str(
+            "takes probabilities to start from (--start) and pairs that are given (--pairs)\n",
+        );
+    }
     if info.capabilities.reads == Reads::LabelsAndFeatures {
         text.push_str("reads the table behind the ensemble (--features)\n");
     }

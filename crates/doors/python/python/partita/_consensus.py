@@ -13,6 +13,7 @@ from partita import _partita
 from partita._choice import ClusterChoice, choice_json
 from partita._ensemble import Ensemble, weights_of_bases, weights_of_objects
 from partita._errors import InputError
+from partita._given import pairs_and_counts, rows_of_start
 from partita._html import save_text
 from partita._result import ConsensusResult, ConsensusResults, Interrupted
 from partita._rows import RowConsensus, RowFiles, row_consensus, row_question
@@ -35,6 +36,9 @@ class _Request:
     auto: bool = False
     object_weights: list[float] | None = None
     unlabelled: str = "keep"
+    start: list[list[float]] | None = None
+    pairs: list[tuple[int, int]] | None = None
+    counts: list[tuple[int, int]] | None = None
 
 
 @lru_cache(maxsize=1)
@@ -149,6 +153,8 @@ def consensus(
     base_weights: Any = None,
     object_weights: Any = None,
     unlabelled: str = "keep",
+    start: Any = None,
+    pairs: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
@@ -183,6 +189,13 @@ def consensus(
     unlabelled : "keep", "cluster" or "refuse"
         What is done with objects that no base clustering labels, such as the noise of a density method: they get no label (−1, and NaN
         for numbers), are labelled though nothing speaks for it, or are an error.
+    start : array, ConsensusResult or str, optional
+        Probabilities to start from, objects × clusters, for methods whose ``methods()[name]["start"]`` is true; of a result, those that it
+        has. A word is the method's setting of this name.
+    pairs : array, optional
+        The pairs of objects that are read, for methods whose ``methods()[name]["pairs"]`` is true: a row of two places a pair. With four
+        columns the third and the fourth are how often the two are together and in how many base clusterings both are labelled, in place
+        of what the ensemble says.
     random_state : int, Generator or RandomState
         The same seed gives the same bytes, whatever ``n_jobs`` is; those of ``partita consensus --seed``.
     n_jobs : int, optional
@@ -224,8 +237,8 @@ def consensus(
     ConsensusResult(eac-average: 6 objects in 2 clusters, agreement 0.944)
     """
     if isinstance(ensemble, RowFiles):
-        if features is not None or object_weights is not None:
-            raise InputError("features= and object_weights= go with an Ensemble, not with rows in files")
+        if any(given is not None for given in (features, object_weights, start, pairs)):
+            raise InputError("features=, object_weights=, start= and pairs= go with an Ensemble, not with rows in files")
         if not (method is None or isinstance(method, str)):
             raise InputError("rows in files are read for one method at a time; name one")
         if folder is None:
@@ -236,8 +249,11 @@ def consensus(
         raise InputError("engine= and folder= go with rows in files: give what scan() found")
     given = Ensemble(ensemble)
     table = None if features is None else table_of(features, gaps="refused")
+    if isinstance(start, str):
+        settings["start"], start = start, None
     request = request_of(given, n_clusters, method, random_state, base_weights, settings)
     request.object_weights, request.unlabelled = weights_of_objects(object_weights, given), unlabelled
+    request.start, (request.pairs, request.counts) = rows_of_start(start), pairs_and_counts(pairs)
     found = run_consensus(given, table, None, request, Run(n_jobs, max_memory, progress))
     return found.first if method is None or isinstance(method, str) else found
 

@@ -162,3 +162,31 @@ def _refuse(data: Any, at: int, where: str) -> None:
             advice = rule[at] or rule[2]
             text = rule[1].format(x=data, kind=type(data).__name__)
             raise InputError(f"{where}{text}; {advice if isinstance(advice, str) else advice(data)}")
+
+
+def rows_of_start(start: Any) -> list[list[float]] | None:
+    """Probabilities to start from, row by row; of a result those that it has."""
+    if start is None:
+        return None
+    found = getattr(start, "probabilities_", start)
+    if found is None:
+        raise InputError("start= is a result without probabilities; take one of a soft method, or an array")
+    rows = np.asarray(found, dtype=np.float64)
+    if rows.ndim != 2:
+        raise InputError(f"start= takes probabilities, shape (objects, clusters), not {rows.shape}")
+    listed: list[list[float]] = rows.tolist()
+    return listed
+
+
+def pairs_and_counts(pairs: Any) -> tuple[list[tuple[int, int]] | None, list[tuple[int, int]] | None]:
+    """Pairs of objects, and how often each is together and seen where there are columns of that."""
+    if pairs is None:
+        return None, None
+    rows = np.asarray(pairs)
+    if rows.ndim != 2 or rows.shape[1] not in (2, 4):
+        raise InputError(f"pairs= takes rows of two places, or of two places and two counts, not shape {rows.shape}")
+    whole = rows.astype(np.int64)
+    if (whole != rows).any() or (whole < 0).any() or (whole >= 2**32).any():
+        raise InputError("pairs= takes whole numbers from 0 up")
+    of = [(int(first), int(second)) for first, second in whole[:, :2]]
+    return of, None if rows.shape[1] == 2 else [(int(together), int(seen)) for together, seen in whole[:, 2:]]

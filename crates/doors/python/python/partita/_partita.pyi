@@ -20,6 +20,9 @@ class _Request(Protocol):
     auto: bool
     object_weights: list[float] | None
     unlabelled: str
+    start: list[list[float]] | None
+    pairs: list[tuple[int, int]] | None
+    counts: list[tuple[int, int]] | None
 
 class _Reference(Protocol):
     ensemble: NativeEnsemble

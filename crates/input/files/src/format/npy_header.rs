@@ -161,7 +161,6 @@ pub(crate) fn write(out: &mut dyn Write, array: Array<'_>) -> io::Result<()> {
         Elements::I16(mut values) => put!("<i2", values),
         Elements::I32(mut values) => put!("<i4", values),
         Elements::I64(mut values) => put!("<i8", values),
-        Elements::U16(mut values) => put!("<u2", values),
         Elements::F64(mut values) => put!("<f8", values),
         Elements::Texts(texts) => write_texts(out, &texts),
         Elements::Bytes(bytes) => out.write_all(&bytes),

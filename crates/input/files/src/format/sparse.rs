@@ -1,74 +1,17 @@
-//! Sparse matrices in NPZ, as `scipy.sparse.save_npz` writes them: counts in compressed rows, and what other layouts share with these.
+//! Sparse matrices in NPZ, as `scipy.sparse.save_npz` writes them: where their values stand.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use partita_core::MemoryBudget;
 
 use super::npy_header::word;
-use super::npz::{Npz, write_arrays};
 use super::reader::{Column, Form, Limit, Reader, first_of};
 use super::writer::{Array, Elements};
-use crate::atomic_write::write_whole;
 use crate::error::{FileError, Result};
 use crate::typed_array::{Scalar, TypedArray};
 
-/// A sparse matrix of counts in compressed rows: the values of row `i` and their columns stand at
-/// `starts[i]..starts[i + 1]`. Whoever reads one checks nothing more than that.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SparseCounts<'a> {
-    /// Rows and columns.
-    pub shape: (usize, usize),
-    /// Where every row starts, and where the last ends (SciPy: `indptr`); one more than the rows.
-    pub starts: Cow<'a, [usize]>,
-    /// The column of every value (SciPy: `indices`).
-    pub columns: Cow<'a, [u32]>,
-    /// The values (SciPy: `data`).
-    pub values: Cow<'a, [u16]>,
-    /// Arrays of any length that lie beside the matrix under names of their own, which SciPy passes over. None is empty.
-    pub beside: Vec<(String, Cow<'a, [u16]>)>,
-}
-
-const FORMAT: &str = "format";
 /// The member that names the layout: an array of no dimension.
 pub(super) const FORMAT_MEMBER: &str = "format.npy";
-const OURS: [&str; 5] = [FORMAT, "shape", "indptr", "indices", "data"];
-
-/// Writes a sparse matrix that `scipy.sparse.load_npz` reads (unsigned values of two bytes). The same matrix gives the
-/// same bytes.
-///
-/// # Errors
-/// [`FileError::Io`] when the system refuses.
-///
-/// # Cost
-/// O(stored values) time, no memory.
-pub fn write_sparse_npz(path: &Path, matrix: &SparseCounts<'_>) -> Result<(), FileError> {
-    let SparseCounts {
-        shape,
-        starts,
-        columns,
-        values,
-        beside,
-    } = matrix;
-    write_whole(path, |out| {
-        let mut arrays = place_arrays(*shape, starts, columns.len(), columns.iter().copied());
-        arrays.push(("data", counts(values)));
-        arrays.extend(
-            beside
-                .iter()
-                .map(|(name, values)| (name.as_str(), counts(values))),
-        );
-        write_arrays(out, arrays)
-    })
-}
-
-fn counts(values: &[u16]) -> Array<'_> {
-    Array::new(
-        [values.len()],
-        Elements::U16(Box::new(values.iter().copied())),
-    )
-}
-
 /// Everything of a matrix in compressed rows but its values.
 pub(crate) fn place_arrays<'a>(
     shape: (usize, usize),
@@ -100,42 +43,6 @@ pub(crate) fn place_arrays<'a>(
         ("indptr", Array::new([starts.len()], indptr)),
         ("indices", Array::new([stored], indices)),
     ]
-}
-
-/// Reads a sparse matrix of counts in compressed rows that [`write_sparse_npz`] or `scipy.sparse.save_npz` wrote.
-///
-/// # Errors
-/// [`FileError`] when the file is not such a matrix, a value is not a whole number of 0 to 65,535, a column is out of range,
-/// or the matrix does not fit the budget.
-///
-/// # Cost
-/// O(stored values) time; the file's arrays one after the other, unpacked, and the matrix.
-pub fn read_sparse_npz(
-    path: &Path,
-    budget: MemoryBudget,
-) -> Result<SparseCounts<'static>, FileError> {
-    let archive = Npz::open(path)?;
-    let limit = limit(budget);
-    check_format(&archive)?;
-    let places = read_places(&archive, shape(&archive, &limit)?, &limit)?;
-    let values: Vec<u16> = match places.array(&archive, "data", &limit)? {
-        Some(data) => numbers(&archive, "data", &data)?,
-        None => Vec::new(),
-    };
-    places.check(path, values.len())?;
-    let beside = beside(&archive, &limit)?;
-    let Places {
-        shape,
-        starts,
-        columns,
-    } = places;
-    Ok(SparseCounts {
-        shape,
-        starts: starts.into(),
-        columns: columns.into(),
-        values: values.into(),
-        beside,
-    })
 }
 
 pub(crate) fn limit(budget: MemoryBudget) -> Limit {
@@ -237,20 +144,6 @@ impl Places {
     }
 }
 
-/// Refuses what is not in compressed rows.
-fn check_format(archive: &dyn Reader) -> Result<()> {
-    match layout_word(archive)? {
-        Some(word) if word == "csr" => Ok(()),
-        Some(word) => Err(FileError::kind(
-            archive.path(),
-            "the sparse matrix",
-            format!("in the layout '{word}'"),
-            "compressed rows (matrix.tocsr())",
-        )),
-        None => Err(FileError::no_array(archive.path(), FORMAT, archive.names())),
-    }
-}
-
 /// The layout of a sparse matrix, as SciPy names it; none where an archive is something else.
 pub(crate) fn layout_word(archive: &dyn Reader) -> Result<Option<String>> {
     let Some(bytes) = archive.note(FORMAT_MEMBER)? else {
@@ -275,21 +168,6 @@ pub(crate) fn needed(archive: &dyn Reader, name: &str, limit: &Limit) -> Result<
     }
 }
 
-/// An array beside the matrix.
-type Named<'a> = (String, Cow<'a, [u16]>);
-
-fn beside(archive: &dyn Reader, limit: &Limit) -> Result<Vec<Named<'static>>> {
-    let others = archive
-        .names()
-        .iter()
-        .filter(|name| !OURS.contains(&name.as_str()));
-    let read = |name: &String| {
-        let values: Vec<u16> = numbers(archive, name, &needed(archive, name, limit)?)?;
-        Ok((name.clone(), values.into()))
-    };
-    others.map(read).collect()
-}
-
 /// A column of whole numbers that fit the type.
 pub(crate) fn numbers<T: TryFrom<u64>>(
     archive: &dyn Reader,
@@ -312,105 +190,4 @@ pub(crate) fn numbers<T: TryFrom<u64>>(
             })
     };
     (0..array.rows).map(number).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-    use crate::testing::{assert_says, stored};
-
-    fn small() -> SparseCounts<'static> {
-        SparseCounts {
-            shape: (3, 4),
-            starts: vec![0, 2, 2, 3].into(),
-            columns: vec![0, 3, 1].into(),
-            values: vec![7, 65_535, 0].into(),
-            beside: vec![("seen".into(), vec![9, 65_535, 1].into())],
-        }
-    }
-
-    fn read(path: &Path) -> Result<SparseCounts<'static>> {
-        read_sparse_npz(path, MemoryBudget::UNLIMITED)
-    }
-
-    #[test]
-    fn matrices_read_back_and_repeat_byte_by_byte() {
-        let folder = tempfile::tempdir().unwrap();
-        let files = ["a.npz", "b.npz"].map(|name| folder.path().join(name));
-        for file in &files {
-            write_sparse_npz(file, &small()).unwrap();
-            assert_eq!(read(file).unwrap(), small());
-        }
-        assert_eq!(fs::read(&files[0]).unwrap(), fs::read(&files[1]).unwrap());
-        let empty = SparseCounts {
-            starts: vec![0; 4].into(),
-            columns: Cow::default(),
-            values: Cow::default(),
-            beside: vec![],
-            ..small()
-        };
-        write_sparse_npz(&files[0], &empty).unwrap();
-        assert_eq!(read(&files[0]).unwrap(), empty);
-    }
-
-    #[test]
-    fn matrices_of_scipy_are_read() {
-        let expected = SparseCounts {
-            beside: Vec::new(),
-            ..small()
-        };
-        assert_eq!(read(&stored("sparse.npz")).unwrap(), expected);
-        for (name, expected) in [
-            ("sparse-columns.npz", "'csc'; compressed rows"),
-            ("sparse-halves.npz", "value 1 of array 'data' is 0.5"),
-            ("plain.npz", "has no array 'format'"),
-        ] {
-            assert_says(read(&stored(name)).unwrap_err(), &[expected]);
-        }
-    }
-
-    #[test]
-    fn what_does_not_fit_together_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.npz");
-        let with = |starts: &[usize]| SparseCounts {
-            starts: starts.to_vec().into(),
-            ..small()
-        };
-        let narrow = SparseCounts {
-            shape: (3, 3),
-            ..small()
-        };
-        for (matrix, budget, expected) in [
-            (with(&[0, 2, 1, 3]), u64::MAX, "do not fit together"),
-            (with(&[1, 2, 2, 3]), u64::MAX, "do not fit together"),
-            (with(&[0, 2, 3]), u64::MAX, "do not fit together"),
-            (with(&[0, 2, 2, 4]), u64::MAX, "do not fit together"),
-            (with(&[0, 0, 0, 0]), u64::MAX, "do not fit together"),
-            (narrow, u64::MAX, "column 3 of 3"),
-            (small(), 10, "memory budget is 10 bytes; raise the limit"),
-        ] {
-            write_sparse_npz(&file, &matrix).unwrap();
-            let refused = read_sparse_npz(&file, MemoryBudget::new(budget));
-            assert_says(refused.unwrap_err(), &[expected]);
-        }
-    }
-
-    #[test]
-    fn no_bytes_make_the_reader_panic() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.npz");
-        let whole = fs::read(stored("sparse.npz")).unwrap();
-        for at in (0..whole.len()).step_by(5) {
-            let flipped = [&whole[..at], &[whole[at] ^ 0x41], &whole[at + 1..]].concat();
-            for bytes in [&whole[..at], &flipped] {
-                fs::write(&file, bytes).unwrap();
-                if let Err(error) = read(&file) {
-                    assert!(!error.to_string().contains('\n'), "{error}");
-                }
-            }
-        }
-    }
 }

@@ -40,7 +40,6 @@ pub(crate) enum Elements<'a> {
     I16(Box<dyn Iterator<Item = i16> + 'a>),
     I32(Box<dyn Iterator<Item = i32> + 'a>),
     I64(Box<dyn Iterator<Item = i64> + 'a>),
-    U16(Box<dyn Iterator<Item = u16> + 'a>),
     F64(Box<dyn Iterator<Item = f64> + 'a>),
     Texts(std::borrow::Cow<'a, [String]>),
     /// The bytes of a member that is not an array of numbers.

@@ -4,5 +4,4 @@ mod common;
 mod guarantees;
 mod naive_reference;
 mod pools;
-mod sparse_files;
 mod weights;

@@ -4,7 +4,7 @@
 use partita_conformance::{draw_shares, ensemble, ensemble_of_shares, planted, progress};
 use partita_core::ndarray::{Array1, Array2, ArrayView1, Axis};
 use partita_core::{Clusters, Ensemble, Seed, SettingMap, Shares};
-use partita_median::SOFT_MEAN;
+use partita_median::{KCC, SOFT_MEAN};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use serde_json::Value;
@@ -376,4 +376,43 @@ fn merging_keeps_all_columns_apart() {
     }
     // The squared distance alone is least where all base clusters share one column.
     assert!(reached >= 27 && nothing >= 20, "{reached} of 30, {nothing}");
+}
+
+/// Information-theoretic k-means: the least sum of Kullback–Leibler divergences of rows of shares from the means of their clusters.
+#[test]
+fn mutual_information_of_shares_is_the_divergence_of_rows_from_their_means() {
+    let n = 7;
+    let mut best = 0;
+    for seed in 0..20 {
+        let tables = tables(seed, n, 3, 3);
+        let divergence = |labels: &[u32]| -> f64 {
+            let of = |cluster| {
+                (0..n)
+                    .filter(move |&i| labels[i] == cluster)
+                    .collect::<Vec<_>>()
+            };
+            let cost = |own: &Vec<usize>, table: &Array2<f64>| {
+                let rows = table.select(Axis(0), own);
+                let mean = rows.mean_axis(Axis(0)).unwrap();
+                let logarithms = (&rows / &mean).mapv(f64::ln);
+                (rows * logarithms).sum()
+            };
+            let clusters = [of(0), of(1)].into_iter().filter(|own| !own.is_empty());
+            clusters
+                .map(|own| tables.iter().map(|table| cost(&own, table)).sum::<f64>())
+                .sum()
+        };
+        let of_number = |number: u32| (0..n).map(|i| number >> i & 1).collect::<Vec<u32>>();
+        let least = (1..1 << (n - 1)).map(|number| divergence(&of_number(number)));
+        let least = least.fold(f64::INFINITY, f64::min);
+        let ensemble = of_shares(&tables);
+        let found = found(&KCC, &problem(&ensemble, 2, &["utility=h"]).seed(seed));
+        let here = divergence(found.partition.labels());
+        assert!(here >= least - 1e-9);
+        best += usize::from(here <= least + 1e-9);
+        // The utility is what the clusters leave of the divergence of all rows from their mean, in nats an object.
+        let utility = (divergence(&vec![0; n]) - here) / n as f64;
+        assert_close(value(&found), utility, "utility");
+    }
+    assert!(best >= 18, "{best} of 20 are optimal");
 }

@@ -80,7 +80,7 @@ impl Evidence {
         Ok(Self::of_all(&pairs))
     }
 
-    /// Counts pairs drawn uniformly without replacement, so that objects have `partners` partners on average.
+    /// Counts so many pairs, drawn uniformly without replacement; all, where there are fewer.
     ///
     /// # Errors
     /// [`PccError::Evidence`] if they do not fit the budget or the monitor asks to stop.
@@ -89,7 +89,7 @@ impl Evidence {
     /// O(pairs · (M + log pairs)) time.
     pub fn sample<'a>(
         source: impl Into<WeightedEnsemble<'a>>,
-        partners: u32,
+        pairs: u64,
         seed: Seed,
         budget: MemoryBudget,
         monitor: &dyn Monitor,
@@ -97,8 +97,7 @@ impl Evidence {
         let source = source.into();
         let objects = source.ensemble.objects() as u64;
         let all = objects * objects.saturating_sub(1) / 2;
-        let pairs = (objects * u64::from(partners)).div_ceil(2).min(all);
-        let sample = SparseEvidence::sample(source, pairs, seed, budget, monitor)?;
+        let sample = SparseEvidence::sample(source, pairs.min(all), seed, budget, monitor)?;
         Ok(Self::of_some(sample))
     }
 

@@ -16,6 +16,6 @@ mod simplex_qp;
 mod solve;
 
 pub use objective::{Measure, measure};
-pub(crate) use objective::{Model, check_start};
+pub(crate) use objective::{Model, check_start, scale};
 pub use solve::{Descent, descend};
-pub(crate) use solve::{check, run};
+pub(crate) use solve::{check, feasible, run};

@@ -290,7 +290,8 @@ mod tests {
             }));
             let together = |i: usize, j: usize| 0.1 + 0.8 * ((i * 7 + j * 7) % 10) as f64 / 10.0;
             let budget = MemoryBudget::UNLIMITED;
-            let sparse = Evidence::sample(&ensemble, 9, Seed::new(1), budget, &Silent);
+            let sparse =
+                Evidence::sample(&ensemble, 5 * objects as u64, Seed::new(1), budget, &Silent);
             let dense = Evidence::count(&ensemble, budget, &Silent);
             for evidence in [&sparse.expect("pairs"), &dense.expect("pairs")] {
                 let table = Memberships::zeros(objects, 1, evidence.layout());

@@ -6,7 +6,7 @@ use super::block::Block;
 use super::greedy::Greedy;
 use super::iterate::{Iterate, Iteration};
 use super::maps::{em, growth};
-use super::objective::{Model, Worker, check_start};
+use super::objective::{Model, Worker, check_start, scale};
 use crate::bregman::{Bregman, EDGE, concave_at};
 use crate::error::PccError;
 use crate::evidence::Evidence;
@@ -49,6 +49,7 @@ pub fn descend<D: Bregman>(
 ) -> Result<Descent, PccError> {
     check(bregman, settings)?;
     check_start(evidence, start)?;
+    let settings = &settings.relative_to(scale(evidence));
     let model = Model::new(bregman, evidence);
     let table = Memberships::of(start.rows(), evidence.layout());
     feasible(&model, &table)?;
@@ -65,7 +66,10 @@ pub(crate) fn check<D: Bregman>(bregman: &D, settings: &PccSettings) -> Result<(
 }
 
 /// Refuses a start in which a pair that was ever together is impossible.
-fn feasible<D: Bregman>(model: &Model<'_, D>, table: &Memberships) -> Result<(), PccError> {
+pub(crate) fn feasible<D: Bregman>(
+    model: &Model<'_, D>,
+    table: &Memberships,
+) -> Result<(), PccError> {
     if !model.bregman.barrier() {
         return Ok(());
     }

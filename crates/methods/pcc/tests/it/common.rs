@@ -45,7 +45,8 @@ pub(crate) fn all<'a>(source: impl Into<WeightedEnsemble<'a>>) -> Evidence {
 
 /// Evidence of some pairs.
 pub(crate) fn some(ensemble: &Ensemble, partners: u32, seed: u64) -> Evidence {
-    Evidence::sample(ensemble, partners, Seed::new(seed), BUDGET, &Silent).unwrap()
+    let pairs = (ensemble.objects() as u64 * u64::from(partners)).div_ceil(2);
+    Evidence::sample(ensemble, pairs, Seed::new(seed), BUDGET, &Silent).unwrap()
 }
 
 /// A random soft partition.

@@ -3,6 +3,7 @@
 
 mod common;
 mod fixtures;
+mod given;
 mod methods;
 mod simulated;
 mod simulated_data;

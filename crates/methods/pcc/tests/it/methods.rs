@@ -6,7 +6,7 @@ use partita_core::{
     Silent, consense,
 };
 use partita_pcc::{
-    Divergence, Evidence, PCC, PCC_KL, PCC_L2, PccDiagnostics, PccError, PccSettings, pcc,
+    Divergence, Evidence, PCC, PCC_KL, PCC_L2, PccDiagnostics, PccError, PccSettings, Sources, pcc,
 };
 use rand::RngExt;
 
@@ -27,7 +27,13 @@ fn usual(
     let settings = PccSettings::default();
     let seed = Seed::new(seed);
     pcc(
-        evidence, None, divergence, clusters, seed, &settings, &Silent,
+        evidence,
+        Sources::default(),
+        divergence,
+        clusters,
+        seed,
+        &settings,
+        &Silent,
     )
 }
 

@@ -4,7 +4,7 @@ use partita_core::{
     Clusters, Consensus, Ensemble, Outcome, Problem, Seed, Silent, SoftPartition, consense,
 };
 use partita_metrics::jensen_shannon;
-use partita_pcc::{Divergence, PCC_KL, PCC_L2, PccDiagnostics, PccSettings, pcc};
+use partita_pcc::{Divergence, PCC_KL, PCC_L2, PccDiagnostics, PccSettings, Sources, pcc};
 
 use crate::common::all;
 use crate::simulated_data::{ensemble, truth};
@@ -26,7 +26,8 @@ fn of_eight(
     settings: &PccSettings,
 ) -> Outcome<PccDiagnostics> {
     let (evidence, seed) = (all(ensemble), seed.child(2));
-    pcc(&evidence, None, divergence, 8, seed, settings, &Silent).unwrap()
+    let sources = Sources::default();
+    pcc(&evidence, sources, divergence, 8, seed, settings, &Silent).unwrap()
 }
 
 #[test]

@@ -68,37 +68,33 @@ pub fn strong_pairs(
     observer: &dyn Observer,
 ) -> Result<CsMat<f64>, AppError> {
     let n = ensemble.objects();
-    Ok(symmetric(
-        n,
-        &pairs_from(ensemble, least, budget, observer)?,
-    ))
+    let counts = counted(ensemble, budget, observer)?;
+    Ok(symmetric(n, &pairs_of(&counts, n, least, budget)?))
 }
 
 /// A pair of objects, the smaller first, and a share.
 pub(crate) type Pair = (u32, u32, f64);
 
-fn pairs_from(
-    ensemble: &Ensemble,
+fn pairs_of(
+    counts: &CoAssociation,
+    n: usize,
     least: f64,
     budget: MemoryBudget,
-    observer: &dyn Observer,
 ) -> Result<Vec<Pair>, AppError> {
-    if !(least > 0.0 && least <= 1.0) {
-        let reason = format!(
-            "{least} is no least share of the base clusterings; give one above 0 and at most 1"
-        );
+    if !(0.0..=1.0).contains(&least) {
+        let reason =
+            format!("{least} is not a least share of the base clusterings; give one from 0 to 1");
         return Err(AppError::request(reason));
     }
-    let (n, counts) = (ensemble.objects(), counted(ensemble, budget, observer)?);
     let mut found = 0u64;
-    each_pair(&counts, n, |_, _, share| found += u64::from(share >= least));
+    each_pair(counts, n, |_, _, share| found += u64::from(share >= least));
     budget.check(
         "the pairs of the co-association",
         BYTES_A_PAIR * found,
         "ask for a larger least share",
     )?;
     let mut pairs = Vec::with_capacity(found as usize);
-    each_pair(&counts, n, |i, j, share| {
+    each_pair(counts, n, |i, j, share| {
         if share >= least {
             pairs.push((i as u32, j as u32, share));
         }
@@ -167,7 +163,7 @@ pub(crate) fn symmetric(objects: usize, pairs: &[Pair]) -> CsMat<f64> {
 
 impl CoAssociationOutput {
     /// Writes the co-association: all of it as a table (`.npy`, `.npz`, `.csv`, `.tsv`, `.parquet`), or the pairs of at least some share as
-    /// a sparse matrix of SciPy (`.npz`) or as lines (`.csv`: `first,second,share`).
+    /// a sparse matrix of SciPy (`.npz`) or as lines (`.csv`: `first,second,share,together,seen`).
     ///
     /// # Errors
     /// As [`co_association`]; [`AppError::File`] for what cannot be written, [`AppError::Request`] for pairs in another format.
@@ -207,12 +203,18 @@ impl CoAssociationOutput {
                 Ok(files::write_sparse_table(&self.file, &table)?)
             }
             Some("csv") => {
-                let pairs = pairs_from(ensemble, least, budget, observer)?;
-                let name = |object: u32| names[object as usize].clone();
-                let lines = pairs
-                    .into_iter()
-                    .map(|(i, j, share)| [name(i), name(j), share.to_string()]);
-                write_text(&self.file, &csv_text("first,second,share", lines))
+                let counts = counted(ensemble, budget, observer)?;
+                let pairs = pairs_of(&counts, ensemble.objects(), least, budget)?;
+                let lines = pairs.into_iter().map(|(i, j, share)| {
+                    let (i, j) = (i as usize, j as usize);
+                    let (c, n) = counts.pair(i, j);
+                    let [share, c, n] = [share.to_string(), c.to_string(), n.to_string()];
+                    [names[i].clone(), names[j].clone(), share, c, n]
+                });
+                write_text(
+                    &self.file,
+                    &csv_text("first,second,share,together,seen", lines),
+                )
             }
             _ => {
                 let reason =

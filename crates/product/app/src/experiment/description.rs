@@ -44,6 +44,13 @@ pub struct Experiment {
     /// Weights of the objects, for methods that take them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object_weights: Option<ObjectWeightSource>,
+    /// Probabilities to start from (`object,p0,p1,…`), for methods that can.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "path_text")]
+    pub start: Option<PathBuf>,
+    /// The pairs of objects to read (`first,second`, and `together,seen` where base clusterings do not say them), for methods that read
+    /// pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "path_text")]
+    pub pairs: Option<PathBuf>,
     /// Where all random numbers start.
     pub seed: u64,
     /// Bytes that may be held at once; three quarters of the machine's memory if absent.
@@ -249,6 +256,9 @@ pub struct Outputs {
     pub soft: Option<PathBuf>,
     /// How the clusters of the first method overlap.
     pub relations: Option<RelationsOutput>,
+    /// The overlapping clusters of the first method (`object,cluster,probability,bridgeness`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<RelationsOutput>,
     /// A model that labels new objects as the first method labels these.
     pub model: Option<ModelOutput>,
     /// Draws from the posterior of the first method, as an ensemble.
@@ -327,7 +337,7 @@ pub struct SimilarityOutput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelationsOutput {
-    /// The file (`cluster,objects,0,1,…`).
+    /// The file (`cluster,objects,0,1,…` or `object,cluster,probability,bridgeness`).
     #[serde(with = "path_text")]
     pub file: PathBuf,
     /// Probabilities below this count as 0.
@@ -393,6 +403,8 @@ impl Experiment {
             auto: false,
             base_weights: None,
             object_weights: None,
+            start: None,
+            pairs: None,
             seed,
             max_memory: None,
             rows: Rows::Auto,
@@ -478,6 +490,7 @@ impl Experiment {
         if let Some(ObjectWeightSource::File(file)) = &self.object_weights {
             files.push(file);
         }
+        files.extend(self.start.iter().chain(&self.pairs).map(PathBuf::as_path));
         files
     }
 
@@ -501,6 +514,7 @@ impl Experiment {
         if let Some(ObjectWeightSource::File(file)) = &mut self.object_weights {
             files.push(file);
         }
+        files.extend(self.start.iter_mut().chain(&mut self.pairs));
         files
     }
 }

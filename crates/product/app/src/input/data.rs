@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use partita::{BaseWeights, Ensemble, ObjectWeights};
 
+use crate::input::given::Given;
 use crate::input::input_file::InputFile;
 use crate::input::table::InputTable;
 
@@ -18,6 +19,8 @@ pub struct Data<'a> {
     pub weights: Option<BaseWeights>,
     /// Weights of the objects, likewise.
     pub object_weights: Option<ObjectWeights>,
+    /// What a method starts from and which pairs it reads, likewise.
+    pub given: Given,
     /// The files that the data were read from, for the record.
     pub files: Vec<InputFile>,
 }

@@ -9,6 +9,7 @@ use partita::{BaseWeights, Ensemble, Features, MemoryBudget, ObjectWeights, Seed
 use crate::error::AppError;
 use crate::experiment::description::{Experiment, Input, Unlabelled};
 use crate::input::data::Data;
+use crate::input::given::Given;
 use crate::input::input_file::{InputFile, with_hashes};
 use crate::input::input_notes::shown;
 use crate::input::joined::load_ensembles;
@@ -31,6 +32,8 @@ pub(crate) struct Inputs<'a> {
     pub(crate) weights: Option<BaseWeights>,
     /// Weights of the objects, likewise.
     pub(crate) object_weights: Option<ObjectWeights>,
+    /// What methods start from and which pairs they read, of all objects.
+    pub(crate) given: Given,
     /// Sizes and hashes of the files.
     pub(crate) files: Vec<InputFile>,
     /// What reading took.
@@ -45,6 +48,7 @@ impl<'a> Inputs<'a> {
             table,
             weights,
             object_weights,
+            given,
             files,
         } = data;
         Self {
@@ -54,6 +58,7 @@ impl<'a> Inputs<'a> {
             truth: None,
             weights,
             object_weights,
+            given,
             files,
             spent: Spent::default(),
         }
@@ -83,7 +88,7 @@ impl Inputs<'static> {
                     roles.warnings.push(warning);
                 }
                 let truth = table.take_label();
-                Ok((Some(table), None, truth, vec![roles]))
+                Ok((Some(table), None, truth, vec![roles], Given::default()))
             }
             Input::Ensemble {
                 file,
@@ -102,10 +107,12 @@ impl Inputs<'static> {
                     .map(|table| InputTable::load_dense(table, budget, seed, observer));
                 let (table, of_table) = table.transpose()?.unzip();
                 roles.extend(of_table);
-                Ok((table, Some(Arc::new(loaded.ensemble)), loaded.truth, roles))
+                let given = Given::read(experiment, &loaded.ensemble)?;
+                let ensemble = Some(Arc::new(loaded.ensemble));
+                Ok((table, ensemble, loaded.truth, roles, given))
             }
         };
-        let ((table, ensemble, truth, roles), mut files) =
+        let ((table, ensemble, truth, roles, given), mut files) =
             with_hashes(&experiment.input_files(), read)?;
         files
             .iter_mut()
@@ -119,6 +126,7 @@ impl Inputs<'static> {
             truth,
             weights,
             object_weights,
+            given,
             files,
             spent: stopwatch.read(),
         })

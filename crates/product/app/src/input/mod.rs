@@ -3,6 +3,7 @@
 pub(crate) mod data;
 pub(crate) mod file_kind;
 pub(crate) mod generate;
+pub(crate) mod given;
 pub(crate) mod graph;
 pub(crate) mod input_file;
 pub(crate) mod input_notes;

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use partita::extend::{Consensus, ModelReads, option};
 use partita::files;
-use partita::metrics::{Relations, relations};
+use partita::metrics::{Cover, Relations, bridgeness, relations};
 use partita::ssce::Predictor;
-use partita::{Ensemble, Features};
+use partita::{Ensemble, Features, SoftPartition};
 
 use crate::analysis::model::model_of;
 use crate::analysis::model::{with_origin, with_reading};
+use crate::csv_text::csv_text;
 use crate::error::AppError;
 use crate::experiment::description::TableInput;
 use crate::experiment::description::{ModelOutput, Outputs};
@@ -78,6 +79,7 @@ pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppE
     let of_soft = [
         (outputs.soft.is_some(), "soft"),
         (outputs.relations.is_some(), "relations"),
+        (outputs.overlap.is_some(), "overlap"),
     ];
     if let Some((_, name)) = of_soft.iter().find(|(asked, _)| *asked)
         && !first.info().capabilities.soft
@@ -146,6 +148,12 @@ pub(crate) fn write_result(
             &relations_csv(&relations(soft, output.threshold)?),
         )?;
     }
+    if let (Some(output), Some(soft)) = (&outputs.overlap, &outcome.soft) {
+        write_text(
+            &output.file,
+            &overlap_csv(ensemble, soft, output.threshold)?,
+        )?;
+    }
     if let (Some(path), Some(posterior)) = (&outputs.draws, &outcome.posterior) {
         write_draws(path, ensemble, posterior)?;
     }
@@ -180,6 +188,30 @@ pub fn write_record(record: &RunRecord) -> Result<(), AppError> {
     };
     write_text(&folder.join(RECORD), &record.to_json()?)?;
     write_text(&folder.join(SUMMARY), &record.summary())
+}
+
+/// A row for every cluster of an object; objects that were left out have none.
+fn overlap_csv(
+    ensemble: &Ensemble,
+    soft: &SoftPartition,
+    threshold: f64,
+) -> Result<String, AppError> {
+    let cover = Cover::of_soft(soft, threshold)?;
+    let between = bridgeness(soft);
+    let mut lines = Vec::new();
+    for (i, clusters) in cover.of_object().iter().enumerate() {
+        for &cluster in clusters {
+            let probability = soft.rows()[[i, cluster as usize]].to_string();
+            let bridgeness = between[i].to_string();
+            lines.push([
+                ensemble.object_name(i),
+                cluster.to_string(),
+                probability,
+                bridgeness,
+            ]);
+        }
+    }
+    Ok(csv_text("object,cluster,probability,bridgeness", lines))
 }
 
 fn relations_csv(relations: &Relations) -> String {

@@ -10,6 +10,7 @@ use partita::{
 
 use crate::error::AppError;
 use crate::experiment::description::MethodChoice;
+use crate::input::given::Given;
 use crate::observer::Observer;
 use crate::output::record::MethodRecord;
 use crate::run::significance::{merge_clusters, of_test};
@@ -23,6 +24,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) features: Option<Features<'a>>,
     pub(crate) weights: Option<&'a BaseWeights>,
     pub(crate) object_weights: Option<&'a ObjectWeights>,
+    pub(crate) given: &'a Given,
     pub(crate) clusters: Clusters,
     /// A scaled table on which clusters are tested and merged, where that is asked for.
     pub(crate) tested: Option<ArrayView2<'a, f64>>,
@@ -44,6 +46,8 @@ impl Shared<'_> {
         let mut problem = Problem::new(self.ensemble, self.clusters);
         (problem.features, problem.weights, problem.object_weights) =
             (self.features, self.weights, self.object_weights);
+        problem.start = self.given.start.as_ref();
+        problem.pairs = self.given.pairs.as_ref();
         (problem.seed, problem.budget) = (seeds::consensus(Seed::new(self.seed)), self.budget);
         problem.settings = choice.settings.clone();
         let name = methods::name_of(method);

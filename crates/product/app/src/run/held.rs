@@ -23,6 +23,7 @@ use crate::experiment::description::{Experiment, ObjectWeightSource};
 use crate::experiment::file_names::{ENSEMBLE, PART, REPORT, folder_of};
 use crate::input::data::Data;
 use crate::input::generate::make_ensemble;
+use crate::input::given::Given;
 use crate::input::input_notes::shown;
 use crate::input::inputs::Inputs;
 use crate::input::left_out::LeftOut;
@@ -57,6 +58,8 @@ pub struct RunResult {
     pub base_weights: Option<BaseWeights>,
     /// The weights of the objects, likewise.
     pub object_weights: Option<ObjectWeights>,
+    /// What methods started from and which pairs they read, of all objects.
+    pub given: Given,
     /// Objects that no base clustering labels, where some were left out of all of these.
     pub left_out: Option<LeftOut>,
 }
@@ -180,6 +183,7 @@ impl Experiment {
             agreements,
             base_weights,
             object_weights,
+            given: std::mem::take(&mut inputs.given),
             left_out: inputs.left_out.take(),
         };
         self.write_reports(&finished, &inputs, number.choice.as_ref(), observer)?;
@@ -412,11 +416,13 @@ impl Experiment {
         let (features, source, object_weights) =
             (inputs.features(), self.source(), object_weights.as_ref());
         let (weights, seed, budget) = (weights.as_ref(), self.seed, self.budget());
+        let given = inputs.given.of_left(inputs.left_out.as_ref());
         let shared = Shared {
             ensemble,
             features,
             weights,
             object_weights,
+            given: &given,
             clusters: number.clusters,
             tested: number.tested.as_ref().map(|table| table.view()),
             seed,

@@ -195,6 +195,7 @@ impl RunResult {
             agreements: vec![self.agreements[place].clone()],
             base_weights: self.base_weights.clone(),
             object_weights: self.object_weights.clone(),
+            given: self.given.clone(),
             left_out: self.left_out.clone(),
         })
     }
@@ -257,6 +258,7 @@ impl RunResult {
             inputs.push(InputFile::written(&file)?);
             experiment.object_weights = Some(ObjectWeightSource::File(file));
         }
+        inputs.extend(self.given.write(folder, ensemble, experiment)?);
         experiment.input = Input::Ensemble {
             file,
             more: Vec::new(),

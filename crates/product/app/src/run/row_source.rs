@@ -41,7 +41,8 @@ impl RowSource {
         };
         let (budget, here) = (experiment.budget(), file.display());
         let stream = option("stream").on();
-        if experiment.object_weights.is_some() {
+        let apart = experiment.start.is_some() || experiment.pairs.is_some();
+        if experiment.object_weights.is_some() || apart {
             return Ok(None);
         }
         if !more.is_empty() {
@@ -156,7 +157,7 @@ fn wants_memory(experiment: &Experiment, method: &dyn Consensus) -> Option<Strin
             holds("soft", "holds the probabilities of all objects"),
         ),
         (
-            outputs.relations.is_some(),
+            outputs.relations.is_some() || outputs.overlap.is_some(),
             holds("relations", "holds the probabilities of all objects"),
         ),
         (
