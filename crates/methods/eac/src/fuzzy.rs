@@ -68,7 +68,7 @@ impl Default for EacFuzzySettings {
 /// ```
 ///
 /// with memberships `Σ_k u_ik = 1`, and weights of medoids `Σ_j v_jk = 1`. C has c/N of every pair, 0 where nothing is known of it, and 1 on
-/// its diagonal. A weight of a base clustering counts in c and N. A baseline: it does not read how certain a share is.
+/// its diagonal. A weight of a base clustering counts in c and N, an object of weight w as w objects. A baseline: it does not read how certain a share is.
 ///
 /// # Cost
 /// O(n² K) an iteration and start; 16 n² bytes.
@@ -100,6 +100,7 @@ static INFO: MethodInfo = MethodInfo {
         seeded: true,
         soft_bases: SoftBases::Native,
         base_weights: Weights::Native,
+        object_weights: Weights::Native,
         start: true,
         pairs: true,
         ..Capabilities::HARD_LABELS
@@ -118,12 +119,15 @@ struct Run {
 
 /// Rows of shares and what clusters of them are represented by.
 struct Fuzzy<'a> {
+    /// Of means times the root of the weight of each column, so that distances are those of copies.
     shares: ArrayView2<'a, f64>,
+    /// The weights of the objects, n × 1.
+    weights: Array2<f64>,
     settings: &'a EacFuzzySettings,
 }
 
 impl Fuzzy<'_> {
-    /// The distance of every object from every cluster, n × K, given what the clusters have of the objects (u^m).
+    /// The distance of every object from every cluster, n × K, given what the clusters have of the objects (w u^m).
     fn distances(&self, powers: &Array2<f64>) -> Array2<f64> {
         match self.settings.prototypes {
             Prototypes::Means => {
@@ -137,9 +141,9 @@ impl Fuzzy<'_> {
                 squares.mapv(|square| square.max(0.0))
             }
             Prototypes::Medoids => {
-                let medoids = self.inverse(&self.apart(powers).reversed_axes());
-                let powers = medoids.mapv(|v| v.powf(self.settings.fuzzifier));
-                self.apart(&powers.reversed_axes())
+                let near = self.inverse(&self.apart(powers).reversed_axes());
+                let medoids = (&near / &near.dot(&self.weights)).reversed_axes();
+                self.apart(&self.powers(&medoids))
             }
         }
     }
@@ -164,9 +168,13 @@ impl Fuzzy<'_> {
         rows
     }
 
+    /// w u^m.
+    fn powers(&self, of: &Array2<f64>) -> Array2<f64> {
+        of.mapv(|u| u.powf(self.settings.fuzzifier)) * &self.weights
+    }
+
     fn run(&self, memberships: Array2<f64>, monitor: &dyn Monitor) -> Run {
         let settings = self.settings;
-        let powers = |of: &Array2<f64>| of.mapv(|u| u.powf(settings.fuzzifier));
         let mut run = Run {
             memberships,
             trace: Vec::new(),
@@ -174,9 +182,9 @@ impl Fuzzy<'_> {
         };
         let iterations = u64::from(settings.iterations.get());
         for iteration in 1..=iterations {
-            let distances = self.distances(&powers(&run.memberships));
+            let distances = self.distances(&self.powers(&run.memberships));
             let next = self.inverse(&distances);
-            run.trace.push((powers(&next) * &distances).sum());
+            run.trace.push((self.powers(&next) * &distances).sum());
             let changes = next.iter().zip(&run.memberships);
             let change = changes.fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()));
             run.memberships = next;
@@ -256,9 +264,17 @@ impl Method for EacFuzzy {
             None => u64::from(settings.restarts.get()),
         };
         let progress = ProgressCounter::new(monitor, starts + 1);
-        let shares = shares(problem, &progress.part(1))?;
+        let mut shares = shares(problem, &progress.part(1))?;
+        let weights = match problem.weighted().multiplicities() {
+            Some(weights) => Array1::from(weights.to_vec()),
+            None => Array1::ones(shares.nrows()),
+        };
+        if settings.prototypes == Prototypes::Means {
+            shares *= &weights.mapv(f64::sqrt);
+        }
         let fuzzy = Fuzzy {
             shares: shares.view(),
+            weights: weights.insert_axis(Axis(1)),
             settings,
         };
         let mut runs = Vec::new();
