@@ -121,7 +121,7 @@ mod tests {
             assert_eq!(found.recovered, count(|x| x > 0.75) / all);
         }
         assert_eq!(found[0].recovered, 1.0 / 3.0);
-        assert_eq!(found[1].jaccard, (1.0 + 3.0 / 7.0) / 2.0);
+        assert_eq!(found[1].jaccard, f64::midpoint(1.0, 3.0 / 7.0));
         assert!(cluster_stability(&ensemble, &Partition::new(vec![0], 1).unwrap()).is_err());
     }
 }

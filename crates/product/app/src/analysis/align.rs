@@ -151,7 +151,7 @@ impl AlignInput {
     }
 
     /// The files, with those of a file map in its place, and the number of clusters that it says of each.
-    fn listed(&self) -> Result<Vec<(PathBuf, Option<(PathBuf, usize)>)>, AppError> {
+    fn listed(&self) -> Result<Vec<(PathBuf, Option<SaidOfRun>)>, AppError> {
         let mut files = Vec::new();
         for file in &self.files {
             match files::listed_runs(file)? {
@@ -165,6 +165,9 @@ impl AlignInput {
         Ok(files)
     }
 }
+
+/// A file map, and the number of clusters that it says of a run.
+type SaidOfRun = (PathBuf, usize);
 
 /// Refuses a run with other clusters than the file map says.
 fn check_listed(map: &Path, clusters: usize, file: &Path, runs: &[Run]) -> Result<(), AppError> {

@@ -154,9 +154,10 @@ impl Experiment {
             ));
         }
         let clusters = ClustersAsked::parts(inputs.objects());
-        let mut number = match self.auto && table.has_recipes() {
-            true => self.recipe_for(clusters, table, budget, observer)?,
-            false => Number::of(Clusters::Exactly(clusters)),
+        let mut number = if self.auto && table.has_recipes() {
+            self.recipe_for(clusters, table, budget, observer)?
+        } else {
+            Number::of(Clusters::Exactly(clusters))
         };
         let how = match (&number.auto, &self.input) {
             (Some(auto), _) => auto.recipe.scale,
