@@ -174,8 +174,10 @@ def test_matrices(ensemble, ensemble_file, command, tmp_path):
     assert np.array_equal(pairs.toarray(), np.where(whole >= 0.5, whole, 0))
     command(*inspect, "--co-association", tmp_path / "pairs.csv", "--least-share", 0.5)
     assert pairs_of(tmp_path / "pairs.csv", "share") == above_the_diagonal(pairs.toarray())
-    with pytest.raises(pt.InputError, match="above 0"):
-        pt.metrics.co_association(ensemble, least_share=0)
+    every = pt.metrics.co_association(ensemble, least_share=0).toarray()
+    assert np.array_equal(every, np.nan_to_num(whole))
+    with pytest.raises(pt.InputError, match="from 0 to 1"):
+        pt.metrics.co_association(ensemble, least_share=-0.5)
 
 
 def test_agreement_is_the_nmi_of_pairs(labels):
