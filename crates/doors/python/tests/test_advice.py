@@ -23,7 +23,7 @@ COMMANDS = {
 }
 
 #: What only the command line asks for, so that no error in Python names it.
-OF_THE_COMMAND_LINE = {"annealed", "stream", "soft", "relations", "draws", "similarity", "tree", "model", "distances"}
+OF_THE_COMMAND_LINE = {"annealed", "held_out_share", "stream", "soft", "relations", "draws", "similarity", "tree", "model", "distances"}
 
 #: Public functions, and methods of public classes.
 CALLS = [

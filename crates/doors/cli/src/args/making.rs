@@ -9,6 +9,7 @@ use partita::generate::{BaseK, BaseSpec, Objective, PRESETS, Resolutions, Scale}
 use partita_app::parse_part;
 
 use super::table::EnsembleReadArgs;
+use super::values::parse_share;
 use super::{ComputeArgs, OutputArgs, TableArgs};
 
 /// What `--base` takes: kinds of base clusterings with how many of each.
@@ -134,6 +135,7 @@ pub(crate) struct GenerateArgs {
     #[arg(
         long,
         value_name = "SHARE",
+        value_parser = parse_share,
         default_value_t = 0.25,
         requires = "held_out"
     )]

@@ -18,6 +18,13 @@ pub(super) fn parse_range(text: &str) -> Result<(usize, Option<usize>), String> 
     }
 }
 
+pub(super) fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err("write a share above 0 and below 1, such as 0.25".into()),
+    }
+}
+
 pub(super) fn parse_memory(text: &str) -> Result<MemoryBudget, String> {
     let split = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')

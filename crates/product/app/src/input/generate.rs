@@ -45,7 +45,7 @@ pub fn hold_out(
 ) -> Result<[Labelled; 2], AppError> {
     let objects = ensemble.objects();
     if !(share > 0.0 && share < 1.0) || objects < 2 {
-        let flag = option("held_out_share");
+        let flag = option("held-out-share");
         return Err(AppError::request(format!(
             "{share} of {objects} objects cannot be held out: {flag} is a share above 0 and below 1, of at least 2 objects"
         )));

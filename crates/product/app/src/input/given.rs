@@ -90,6 +90,12 @@ fn read_start(file: &Path, ensemble: &Ensemble) -> Result<SoftPartition, AppErro
     let here = Objects::new(file, ensemble.objects(), ensemble.object_names());
     let there = Objects::new(file, soft.objects(), names.as_deref());
     let found = here.rows_in(&there)?;
+    if found.is_none() && soft.objects() != ensemble.objects() {
+        let (rows, objects) = (soft.objects(), ensemble.objects());
+        let reason =
+            format!("it has {rows} rows for {objects} objects; give probabilities of every object");
+        return Err(AppError::content(file, reason));
+    }
     let rows = found.map_or_else(|| vec![None; ensemble.objects()], |found| found.rows);
     let row = |(object, row): (usize, Option<usize>)| {
         let name = ensemble.object_name(object);
