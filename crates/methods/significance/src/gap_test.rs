@@ -40,7 +40,8 @@ use crate::tree::Merging;
 /// memory than the budget, or a stop.
 ///
 /// # Cost
-/// O(S n d²) once for S halvings, and O(S (n d + n_pair d² + d³)) for each of about 4 K to 5 K tests of pairs, in parallel; memory is
+/// O(S n d²) once for S halvings, and O(S (n d + n_c (K d + d²) + K d² + d³)) for each of about 4 K to 5 K tests of pairs, n_c rows of the
+/// pair and in its corridor, in parallel; memory is
 /// [`gap_test_bytes`]. Where a table has more columns than rows, n takes the place of d (rows are turned into the dimensions that they lie in), and
 /// turning takes O(n² d). The same seed gives the same bits with any number of threads.
 ///
@@ -50,7 +51,7 @@ use crate::tree::Merging;
 /// what lies between clusters would else make every gap itself. For the prototype a third cluster beside the valley was a way round it,
 /// and a corridor was a ball about the line, which in many columns holds parts of every cluster; here it has the rows that are nearer to
 /// the line than to the mean of any third cluster, which is still a convex set, so that H0 says the same of it; and rows of other clusters
-/// show no way round.
+/// show no way round. Third clusters are those that there are when a pair is tested; merges of others do not test it anew.
 ///
 /// # References
 /// - A. Prékopa: On logarithmic concave measures and functions. *Acta Sci. Math.* 34 (1973): why every straight corridor through a

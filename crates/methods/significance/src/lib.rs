@@ -5,9 +5,9 @@
 //!
 //! | function | what it does | time | memory |
 //! |---|---|---|---|
-//! | [`gap_test`] | tests neighbours, merges those without a gap between them, and says what is left | O(S n d²), and O(S (n d + n_pair d²)) for each of about 5 K pairs | [`gap_test_bytes`] |
+//! | [`gap_test`] | tests neighbours, merges those without a gap between them, and says what is left | O(S n d²), and O(S (n d + n_c (K d + d²))) for each of about 5 K pairs | [`gap_test_bytes`] |
 //!
-//! n rows, d columns, K clusters, S halvings.
+//! n rows, d columns, K clusters, S halvings, n_c rows of a pair and in its corridor.
 //!
 //! Two clusters are separate if, in a straight corridor from one to the other, there is a place that is emptier than both ends, seen on
 //! rows that were not used to choose the corridor or the place.
