@@ -16,8 +16,16 @@ const JOB: &str =
 
 /// Builds the binary, runs the job, says where the results are.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    println!("Building partita (a few minutes the first time) …");
-    job(workspace, &workspace.released("partita-cli", "partita")?)
+    println!("Building partita for a first look (three to four minutes the first time) …");
+    let flags = "build --profile quick -p partita-cli --no-default-features --bin partita";
+    shell::run(&mut workspace.cargo(flags))?;
+    let binary = workspace.target(&format!("quick/partita{}", env::consts::EXE_SUFFIX))?;
+    job(workspace, &binary)?;
+    println!(
+        "\n{} reads text tables and computes slowly; all of it: cargo install --locked --path crates/doors/cli",
+        workspace.show(&binary)
+    );
+    Ok(())
 }
 
 /// The same job with the binary of the tests.

@@ -18,6 +18,17 @@ const LEAN: &[(&str, &[&str])] = &[
         &["rayon", "parquet", "metis", "sprs", "faer", "csv"],
     ),
     (
+        "partita-cli --no-default-features",
+        &[
+            "metis",
+            "parquet",
+            "arrow-array",
+            "zstd",
+            "calamine",
+            "hdf5-reader",
+        ],
+    ),
+    (
         "partita --no-default-features --features graph",
         &["metis", "parquet", "csv"],
     ),

@@ -1,8 +1,8 @@
 //! The list of methods, what each is, and what can be refused before a method runs.
 
 use partita::extend::{
-    BaseClustering, Consensus, ConsensusError, KNOWN_AS, KnownAs, MethodInfo, ProblemSize,
-    SettingInfo, SettingMap, command, consensus_bytes,
+    BaseClustering, Consensus, ConsensusError, KNOWN_AS, KnownAs, MethodError, MethodInfo,
+    ProblemSize, SettingInfo, SettingMap, command, consensus_bytes,
 };
 use partita::{Clusters, MemoryBudget};
 use serde_json::{Value, json};
@@ -38,20 +38,17 @@ pub fn all() -> impl Iterator<Item = &'static dyn Consensus> {
 /// # Errors
 /// [`AppError::Request`] with the nearest name.
 pub fn find(name: &str) -> Result<&'static dyn Consensus, AppError> {
-    all()
-        .find(|method| name_of(*method) == name)
-        .ok_or_else(|| {
-            let nearest = all()
-                .map(name_of)
-                .max_by(|a, b| strsim::jaro(name, a).total_cmp(&strsim::jaro(name, b)));
-            let nearest = nearest
-                .map(|nearest| format!("; did you mean {nearest}?"))
-                .unwrap_or_default();
+    match all().find(|method| name_of(*method) == name) {
+        Some(method) => Ok(method),
+        None => partita::method(name).map_err(|reason| {
             let list = command("methods");
-            AppError::request(format!(
-                "there is no method '{name}'{nearest} {list} lists them all"
-            ))
-        })
+            let joint = match reason {
+                MethodError::Feature { .. } => ";",
+                _ => "",
+            };
+            AppError::request(format!("{reason}{joint} {list} lists them all"))
+        }),
+    }
 }
 
 /// Name of a method.

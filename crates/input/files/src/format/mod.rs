@@ -76,6 +76,11 @@ pub(crate) static FORMATS: &[Format] = &[
     h5ad::FORMAT,
 ];
 
+/// Endings of formats that a build may leave out; where they are in, [`FORMATS`] has them.
+const LEFT_OUT: [&str; 9] = [
+    ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx", ".xls", ".ods", ".zst",
+];
+
 /// The files that a path stands for: itself, or those of a folder that are read as one table, in the order of their names.
 ///
 /// # Errors
@@ -125,11 +130,20 @@ pub(crate) fn of(formats: &'static [Format], path: &Path) -> Result<&'static For
         })
 }
 
-/// The lines that write what we read, for files that only their own program reads.
+/// What to do with files that a smaller build leaves out, or that only their own program reads.
 fn of_other_programs(name: &str) -> Option<&'static str> {
-    [
-        (".rds", "R alone reads this; write a table in R: x <- readRDS(\"FILE.rds\"); write.csv(as.data.frame(as.matrix(x)), \"table.csv\")"),
-        (".rdata", "R alone reads this; write a table in R: load(\"FILE.RData\"); write.csv(as.data.frame(as.matrix(NAME)), \"table.csv\")"),
+    let left_out = LEFT_OUT.map(|ending| {
+        (ending, "this program was built without what reads such files; write the table as CSV, or take the program with all kinds of files (docs/install.md)")
+    });
+    let foreign = [
+        (
+            ".rds",
+            "R alone reads this; write a table in R: x <- readRDS(\"FILE.rds\"); write.csv(as.data.frame(as.matrix(x)), \"table.csv\")",
+        ),
+        (
+            ".rdata",
+            "R alone reads this; write a table in R: load(\"FILE.RData\"); write.csv(as.data.frame(as.matrix(NAME)), \"table.csv\")",
+        ),
         (
             ".h5ad",
             "AnnData in HDF5 is not read; write a table in Python: import anndata; a = anndata.read_h5ad(\"FILE.h5ad\"); \
@@ -144,13 +158,24 @@ fn of_other_programs(name: &str) -> Option<&'static str> {
             ".loom",
             "HDF5 is not read; write a table in Python: import anndata; anndata.read_loom(\"FILE.loom\").to_df().to_csv(\"table.csv\")",
         ),
-        (".sav", "SPSS alone writes this; write a table in Python: import pandas; pandas.read_spss(\"FILE.sav\").to_csv(\"table.csv\")"),
-        (".dta", "Stata alone writes this; write a table in Python: import pandas; pandas.read_stata(\"FILE.dta\").to_csv(\"table.csv\")"),
-        (".pkl", "Python alone reads this; write a table there: import pandas; pandas.DataFrame(pandas.read_pickle(\"FILE.pkl\")).to_csv(\"table.csv\")"),
-    ]
-    .into_iter()
-    .find(|(ending, _)| name.ends_with(ending))
-    .map(|(_, lines)| lines)
+        (
+            ".sav",
+            "SPSS alone writes this; write a table in Python: import pandas; pandas.read_spss(\"FILE.sav\").to_csv(\"table.csv\")",
+        ),
+        (
+            ".dta",
+            "Stata alone writes this; write a table in Python: import pandas; pandas.read_stata(\"FILE.dta\").to_csv(\"table.csv\")",
+        ),
+        (
+            ".pkl",
+            "Python alone reads this; write a table there: import pandas; pandas.DataFrame(pandas.read_pickle(\"FILE.pkl\")).to_csv(\"table.csv\")",
+        ),
+    ];
+    left_out
+        .into_iter()
+        .chain(foreign)
+        .find(|(ending, _)| name.ends_with(ending))
+        .map(|(_, lines)| lines)
 }
 
 /// The ending that the name of a file has whose content begins with these bytes: `.parquet`, `.npy`, … by what the formats
@@ -182,7 +207,11 @@ pub(crate) fn endings(formats: &[Format], can: impl Fn(Writes) -> bool) -> Strin
     for format in formats.iter().filter(|format| can(format.writes)) {
         parts.extend(format.endings.iter().map(ToString::to_string));
         if let Some(last) = parts.last_mut().filter(|_| format.packed) {
-            last.push_str(" (also with .gz or .zst)");
+            last.push_str(if cfg!(feature = "zstd") {
+                " (also with .gz or .zst)"
+            } else {
+                " (also with .gz)"
+            });
         }
     }
     match parts.split_last() {
