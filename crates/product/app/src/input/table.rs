@@ -1,6 +1,6 @@
 //! The table of an experiment: read whole, sparse, or left on the disk in groups of rows.
 
-use partita::files::{self, LabelColumn, Roles, SparseTable, Table, TableGroups};
+use partita::files::{self, LabelColumn, Roles, SparseTable, Table, TableGroups, Truth};
 use partita::generate::{RowGroups, Scale, TableView};
 use partita::ndarray::{Array2, ArrayView2};
 use partita::{Features, MemoryBudget, Seed};
@@ -142,6 +142,8 @@ impl InputTable<'static> {
         (input.read.only, input.read.skip) = (columns.to_vec(), Vec::new());
         (input.read.encode, input.read.impute) = (None, None);
         (input.read.clusterable, input.pairs) = (false, Some(PairsOf::Features));
+        // The true labels are described like any other column.
+        input.read.truth = Truth::None;
         let wrong = |reason: &str| AppError::content(&input.file, reason);
         let Self::Dense(mut table) = Self::read_dense(&input, budget, seed, &NoObserver)? else {
             return Err(wrong("columns are described in dense tables only"));
