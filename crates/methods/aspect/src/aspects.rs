@@ -264,7 +264,8 @@ impl Aspects {
     fn infer(&mut self, most: usize, counts: &DyadCounts) {
         let times = counts.copies.as_ref().map(|copies| &copies.times[..]);
         let times: Vec<f64> = times.map_or_else(|| vec![1.0; self.objects], <[f64]>::to_vec);
-        let (objects, all) = (times.iter().sum::<f64>(), 1.0 + counts.total());
+        let objects: f64 = times.iter().sum();
+        let all = 1.0 + counts.total();
         let prior = 1.0 / most as f64;
         let mut cost = ln_gamma(all);
         let columns = self.columns.chunks_mut(self.stride);

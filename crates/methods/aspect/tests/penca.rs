@@ -300,18 +300,22 @@ fn the_bound_of_the_evidence_is_below_the_sum_over_all_components() {
     };
     let mut sum = 0.0;
     for code in 0..1_u32 << draws.len() {
-        let (mut pairs, mut objects) = ([0; 2], [[0; 4]; 2]);
+        let mut pairs = [0; 2];
+        let mut objects = [[0; 4]; 2];
         for (at, draw) in draws.iter().enumerate() {
             let component = (code >> at & 1) as usize;
             pairs[component] += 1;
-            draw.map(|object| objects[component][object] += 1);
+            for &object in draw {
+                objects[component][object] += 1;
+            }
         }
         let members: f64 = objects.iter().map(|counts| chance(counts, 1.0)).sum();
         sum += (chance(&pairs, 0.5) + members).exp();
     }
     let outcome = found(&ensemble, Clusters::Auto, &["criterion=dirichlet-process"]);
     let objective = outcome.objective.unwrap();
-    let (bound, evidence) = (objective.value, sum.ln());
+    let bound = objective.value;
+    let evidence = sum.ln();
     assert!(
         bound <= evidence && bound > evidence - 2.0,
         "{bound} {evidence}"

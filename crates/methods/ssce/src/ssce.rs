@@ -5,7 +5,7 @@ use std::sync::Arc;
 use partita_core::ndarray::Array2;
 use partita_core::{
     Clusters, Features, Monitor, Objective, Outcome, ProblemSize, ProgressCounter, Seed, Sense,
-    Settings, SoftPartition, WeightedEnsemble, WeightsError,
+    Settings, WeightedEnsemble, WeightsError,
 };
 use serde::Serialize;
 
@@ -18,7 +18,6 @@ use crate::curvature::EIGEN_WIDTH;
 use crate::design::{Design, Scaling, check_table};
 use crate::joint::fit_jointly;
 use crate::linear::Linear;
-use crate::loss::probabilities;
 use crate::{Solver, SsceError, SsceSettings};
 
 /// Self-supervised consensus on a table: one multinomial logistic regression for each base clustering, tied by a

@@ -1,5 +1,4 @@
 //! Names of clusters that are optimised with the classifiers.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use partita_conformance::draw;
 use partita_core::{Seed, Silent};
@@ -8,7 +7,7 @@ use partita_ssce::{Solver, SsceSettings, ssce_p};
 #[test]
 fn the_objective_is_never_above_that_of_the_reference_s_names() {
     let mut lower = 0;
-    for seed in 0..30 {
+    for seed in 0..15 {
         let ensemble = draw(Seed::new(seed), 0.2).ensemble;
         for solver in [Solver::Alternating, Solver::Joint] {
             let mut settings = SsceSettings::default();
@@ -25,5 +24,5 @@ fn the_objective_is_never_above_that_of_the_reference_s_names() {
             lower += u32::from(after < before);
         }
     }
-    assert!(lower >= 10, "{lower} of 60");
+    assert!(lower >= 5, "{lower} of 30");
 }
