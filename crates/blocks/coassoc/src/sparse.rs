@@ -1,24 +1,25 @@
 //! Sparse co-association: counts of some pairs, as sparse symmetric matrices.
 
+use std::ops::Range;
+
 use partita_core::{Flow, MemoryBudget, Monitor, Seed, WeightedEnsemble};
-use sprs::CsMatViewI;
+use sprs::CsMatI;
 
 use crate::pairs::{Numbers, Rows};
 use crate::whole_weights::{scale, whole_weights};
 use crate::{CoassocError, Counts, most_that_fit, sample_pairs};
 
-/// c and N of some pairs of objects: symmetric n × n matrices in compressed rows, both directions of every pair
+/// c and N of some pairs of objects: symmetric n × n matrices in compressed rows (those of `sprs`), both directions of every pair
 /// stored, neighbours in ascending order. What is not stored is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SparseEvidence {
     pub(crate) base_clusterings: usize,
     /// N of a pair that all base clusterings label.
     pub(crate) unit: u32,
-    /// Where the row of every object starts; n + 1 values.
-    pub(crate) starts: Vec<usize>,
-    pub(crate) neighbours: Vec<u32>,
-    pub(crate) together: Numbers,
-    pub(crate) seen: Option<Numbers>,
+    /// Which pairs are stored, n × n; the counts stand beside in the same order.
+    pattern: CsMatI<(), u32, usize>,
+    together: Numbers,
+    seen: Option<Numbers>,
 }
 
 impl SparseEvidence {
@@ -153,11 +154,11 @@ impl SparseEvidence {
                 (neighbours, together, Some(Numbers::Wide(seen)))
             }
         };
+        let stored = vec![(); neighbours.len()];
         Self {
             base_clusterings,
             unit,
-            starts,
-            neighbours,
+            pattern: CsMatI::new((objects, objects), starts, neighbours, stored),
             together,
             seen,
         }
@@ -174,7 +175,7 @@ impl SparseEvidence {
 
     /// Number of objects, n.
     pub fn objects(&self) -> usize {
-        self.starts.len() - 1
+        self.pattern.rows()
     }
 
     /// Number of base clusterings, M.
@@ -194,7 +195,7 @@ impl SparseEvidence {
 
     /// Number of pairs stored, each counted once.
     pub fn pairs(&self) -> usize {
-        self.neighbours.len() / 2
+        self.pattern.nnz() / 2
     }
 
     /// The objects that an object is stored with, ascending.
@@ -202,7 +203,7 @@ impl SparseEvidence {
     /// # Panics
     /// If the object is out of range.
     pub fn neighbours(&self, object: usize) -> &[u32] {
-        &self.neighbours[self.starts[object]..self.starts[object + 1]]
+        &self.pattern.indices()[self.range(object)]
     }
 
     /// The row of an object: (neighbour, c, N), neighbours ascending.
@@ -213,8 +214,9 @@ impl SparseEvidence {
         &self,
         object: usize,
     ) -> impl ExactSizeIterator<Item = (u32, u32, u32)> + Clone + '_ {
-        let range = self.starts[object]..self.starts[object + 1];
-        range.map(|at| (self.neighbours[at], self.together.at(at), self.seen_at(at)))
+        let neighbours = self.pattern.indices();
+        self.range(object)
+            .map(|at| (neighbours[at], self.together.at(at), self.seen_at(at)))
     }
 
     /// The counts of an object with its neighbours, in their order: how often together, and how many base clusterings saw both,
@@ -223,7 +225,7 @@ impl SparseEvidence {
     /// # Panics
     /// If the object is out of range.
     pub fn counts(&self, object: usize) -> (Counts<'_>, Option<Counts<'_>>) {
-        let range = self.starts[object]..self.starts[object + 1];
+        let range = self.range(object);
         (
             self.together.part(range.clone()),
             self.seen.as_ref().map(|seen| seen.part(range)),
@@ -233,45 +235,17 @@ impl SparseEvidence {
     /// Every pair once: (i, j, c, N) with i < j, in order.
     pub fn each_pair(&self) -> impl Iterator<Item = (u32, u32, u32, u32)> + Clone + '_ {
         (0..self.objects() as u32).flat_map(move |i| {
-            let range = self.starts[i as usize]..self.starts[i as usize + 1];
-            let before = self.neighbours[range.clone()].partition_point(|&j| j <= i);
-            (range.start + before..range.end).map(move |at| {
-                (
-                    i,
-                    self.neighbours[at],
-                    self.together.at(at),
-                    self.seen_at(at),
-                )
-            })
+            let row = self.row(i as usize).skip_while(move |&(j, ..)| j <= i);
+            row.map(move |(j, c, n)| (i, j, c, n))
         })
+    }
+
+    /// Where the pairs of an object stand.
+    fn range(&self, object: usize) -> Range<usize> {
+        self.pattern.indptr().outer_inds_sz(object)
     }
 
     fn seen_at(&self, at: usize) -> u32 {
         self.seen.as_ref().map_or(self.unit, |seen| seen.at(at))
-    }
-
-    /// c as a matrix of `sprs`, without copying. Pairs that are never together are stored with c = 0. None where base clusterings have
-    /// weights: [`row`](Self::row) has their counts.
-    pub fn together(&self) -> Option<CsMatViewI<'_, u16, u32, usize>> {
-        self.words(&self.together)
-    }
-
-    /// N as a matrix of `sprs`, without copying; none when no label is missing, N being M everywhere, or base clusterings have weights.
-    pub fn seen(&self) -> Option<CsMatViewI<'_, u16, u32, usize>> {
-        self.seen.as_ref().and_then(|seen| self.words(seen))
-    }
-
-    fn words<'a>(&'a self, counts: &'a Numbers) -> Option<CsMatViewI<'a, u16, u32, usize>> {
-        match counts {
-            Numbers::Words(counts) => Some(self.matrix(counts)),
-            Numbers::Wide(_) => None,
-        }
-    }
-
-    fn matrix<'a>(&'a self, values: &'a [u16]) -> CsMatViewI<'a, u16, u32, usize> {
-        let n = self.objects();
-        CsMatViewI::try_new((n, n), &self.starts, &self.neighbours, values)
-            .map_err(|(.., error)| error)
-            .expect("rows are sorted and within bounds")
     }
 }

@@ -4,6 +4,7 @@ use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{ClustersError, SoftPartition, chunks};
 use partita_kernels::{LANES, Partners, log_likelihood, responsibilities};
 use rayon::prelude::*;
+use statrs::function::gamma::{digamma, ln_gamma};
 
 use crate::counts::{Copies, DyadCounts, Values};
 use crate::error::AspectError;
@@ -14,6 +15,18 @@ const SNAP: f64 = 1e-100;
 /// Objects whose sums are folded together, whatever the number of threads.
 const CHUNK: usize = 64;
 
+/// Draws of objects below which a component of a posterior is dead.
+const DEAD: f64 = 1e-3;
+
+/// What a posterior is besides exp E ln of its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Posterior {
+    /// Components that there may be.
+    pub(crate) most: usize,
+    /// Its divergence from the prior, nats.
+    pub(crate) cost: f64,
+}
+
 /// The dyadic aspect model: `P(y, z) = Σ_r p_r B_ry B_rz`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aspects {
@@ -22,6 +35,8 @@ pub struct Aspects {
     columns: Vec<f64>,
     objects: usize,
     stride: usize,
+    /// Where the model is a posterior in place of the most likely one.
+    pub(crate) posterior: Option<Posterior>,
 }
 
 impl Aspects {
@@ -71,6 +86,7 @@ impl Aspects {
             columns: vec![0.0; clusters * stride],
             objects,
             stride,
+            posterior: None,
         }
     }
 
@@ -168,7 +184,8 @@ impl Aspects {
             },
         );
         let sums: Vec<f64> = sums.collect();
-        let constant = copies.map_or(0.0, |copies| copies.constant);
+        let cost = self.posterior.map_or(0.0, |posterior| posterior.cost);
+        let constant = copies.map_or(0.0, |copies| copies.constant) - cost;
         (!stop()).then(|| counts.scale * sums.iter().sum::<f64>() + constant)
     }
 
@@ -235,8 +252,57 @@ impl Aspects {
         let mut next = Self::zeros(self.objects, clusters);
         let sums = ArrayView2::from_shape((self.objects, clusters), &sums);
         next.fill(sums.expect("L sums an object"));
-        next.normalise();
+        match self.posterior {
+            None => next.normalise(),
+            Some(posterior) => next.infer(posterior.most, counts),
+        }
         Some(next)
+    }
+
+    /// From unnormalised columns the posterior under Dirichlet priors ([`Criterion::DirichletProcess`](crate::Criterion)), as exp E ln of shares and
+    /// distributions, and how far it is from the prior.
+    fn infer(&mut self, most: usize, counts: &DyadCounts) {
+        let times = counts.copies.as_ref().map(|copies| &copies.times[..]);
+        let times: Vec<f64> = times.map_or_else(|| vec![1.0; self.objects], <[f64]>::to_vec);
+        let objects: f64 = times.iter().sum();
+        let all = 1.0 + counts.total();
+        let prior = 1.0 / most as f64;
+        let mut cost = ln_gamma(all);
+        let columns = self.columns.chunks_mut(self.stride);
+        for (column, share) in columns.zip(&mut self.shares) {
+            // Both objects of a pair are draws.
+            let draws = counts.scale * sum(column);
+            if draws < DEAD {
+                column.fill(0.0);
+                continue;
+            }
+            let log = digamma(prior + 0.5 * draws) - digamma(all);
+            cost += 0.5 * draws * log + ln_gamma(prior) - ln_gamma(prior + 0.5 * draws);
+            *share = log.exp();
+            let total = digamma(objects + draws);
+            cost += ln_gamma(objects + draws) - ln_gamma(objects);
+            for (value, times) in column.iter_mut().zip(&times) {
+                let own = counts.scale * *value / times;
+                let log = digamma(1.0 + own) - total;
+                cost += times * (own * log - ln_gamma(1.0 + own));
+                *value = times * log.exp();
+            }
+        }
+        self.posterior = Some(Posterior { most, cost });
+    }
+
+    /// The model that a posterior is nearest to: shares and distributions that sum to 1.
+    pub(crate) fn summed_to_one(&self) -> Self {
+        let mut model = self.clone();
+        if model.posterior.take().is_none() {
+            return model;
+        }
+        for (column, share) in model.columns.chunks_mut(self.stride).zip(&self.shares) {
+            let factor = share / sum(column).max(f64::MIN_POSITIVE);
+            column.iter_mut().for_each(|value| *value *= factor);
+        }
+        model.normalise();
+        model
     }
 
     /// Hands the partners of object `y` and their counts to `work`.

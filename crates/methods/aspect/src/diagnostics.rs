@@ -41,7 +41,7 @@ pub struct PencaRestart {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PencaChoice {
-    /// Both criteria for every number of components tried.
+    /// The criteria for every number of components tried.
     pub criteria: Vec<Criteria>,
     /// The number chosen.
     pub chosen: usize,
@@ -61,4 +61,7 @@ pub struct Criteria {
     pub bic: f64,
     /// Message length, nats; less is better.
     pub mdl: f64,
+    /// Lower bound of the log evidence under a Dirichlet process, nats, where that decides; more is better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<f64>,
 }

@@ -39,7 +39,7 @@ pub struct PencaSettings {
     /// Whether a base clustering that labels an object counts as the object being together with itself: C with its diagonal. It draws
     /// clusters towards few objects each.
     pub diagonal: bool,
-    /// What chooses the number of clusters where it is not given: bic or mdl.
+    /// What chooses the number of clusters where it is not given: bic, mdl, or dirichlet-process, which has no number to choose.
     pub criterion: Criterion,
     /// Pairs that are read of each object, on average, in a sample of all pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 100 an object
     /// beyond.
@@ -261,6 +261,7 @@ fn stride(
 
 /// What [`Objective::name`] says.
 const OBJECTIVE: &str = "log-likelihood of the pairs that are together, nats";
+const EVIDENCE: &str = "lower bound of the log evidence of the pairs that are together, nats";
 
 pub(crate) fn outcome(counts: &DyadCounts, finished: FinishedRuns) -> Outcome<PencaDiagnostics> {
     let FinishedRuns {
@@ -293,12 +294,12 @@ pub(crate) fn outcome(counts: &DyadCounts, finished: FinishedRuns) -> Outcome<Pe
         start: names[best].clone(),
         live_clusters: outcome.partition.live_clusters(),
         live_components: kept.aspects.live(),
-        shares: kept.aspects.shares().to_vec(),
+        shares: kept.aspects.summed_to_one().shares,
         pairs_together: counts.total(),
         choice: None,
     };
     outcome.objective = Some(Objective {
-        name: OBJECTIVE,
+        name: kept.aspects.posterior.map_or(OBJECTIVE, |_| EVIDENCE),
         sense: Sense::Maximise,
         value,
         trace: kept.trace,

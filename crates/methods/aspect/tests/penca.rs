@@ -11,6 +11,7 @@ use partita_core::{
 };
 use rand::RngExt;
 use serde_json::Value;
+use statrs::function::gamma::ln_gamma;
 
 fn rows(value: &Value) -> Array2<f64> {
     let rows: Vec<Vec<f64>> = serde_json::from_value(value.clone()).unwrap();
@@ -268,10 +269,11 @@ fn blocks(clusters: u32, seed: u64) -> Ensemble {
 }
 
 #[test]
-fn both_criteria_find_the_blocks() {
+fn all_criteria_find_the_blocks() {
     for clusters in [2, 3, 4, 5] {
         let ensemble = blocks(clusters, clusters.into());
-        for criterion in ["criterion=bic", "criterion=mdl"] {
+        for criterion in ["bic", "mdl", "dirichlet-process"] {
+            let criterion = &format!("criterion={criterion}");
             let outcome = found(&ensemble, Clusters::Auto, &[criterion]);
             assert_eq!(outcome.details["chosen"], clusters, "{criterion}");
             assert_eq!(outcome.partition.live_clusters(), clusters as usize);
@@ -279,6 +281,51 @@ fn both_criteria_find_the_blocks() {
             assert!(tried.len() >= clusters as usize);
         }
     }
+}
+
+/// The evidence of few pairs by a sum over all their components: the bound is not above it, and not far below.
+#[test]
+fn the_bound_of_the_evidence_is_below_the_sum_over_all_components() {
+    let ensemble = named([[0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]].map(|row| row.map(Some)));
+    let counted = count(&ensemble);
+    let mut draws = Vec::new();
+    for (i, j) in (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j))) {
+        draws.extend((0..counted.pair(i, j).0).map(|_| [i, j]));
+    }
+    // Of Dirichlet(a, …, a): Γ(m a) / Γ(m a + Σ) Π Γ(a + count) / Γ(a).
+    let chance = |counts: &[usize], a: f64| {
+        let all = counts.len() as f64 * a;
+        let each = counts.iter().map(|&c| ln_gamma(a + c as f64) - ln_gamma(a));
+        ln_gamma(all) - ln_gamma(all + counts.iter().sum::<usize>() as f64) + each.sum::<f64>()
+    };
+    let mut sum = 0.0;
+    for code in 0..1_u32 << draws.len() {
+        let mut pairs = [0; 2];
+        let mut objects = [[0; 4]; 2];
+        for (at, draw) in draws.iter().enumerate() {
+            let component = (code >> at & 1) as usize;
+            pairs[component] += 1;
+            for &object in draw {
+                objects[component][object] += 1;
+            }
+        }
+        let members: f64 = objects.iter().map(|counts| chance(counts, 1.0)).sum();
+        sum += (chance(&pairs, 0.5) + members).exp();
+    }
+    let outcome = found(&ensemble, Clusters::Auto, &["criterion=dirichlet-process"]);
+    let objective = outcome.objective.unwrap();
+    let bound = objective.value;
+    let evidence = sum.ln();
+    assert!(
+        bound <= evidence && bound > evidence - 2.0,
+        "{bound} {evidence}"
+    );
+    let mut steps = objective.trace.windows(2);
+    assert!(
+        steps.all(|pair| pair[1] >= pair[0] - 1e-9),
+        "{:?}",
+        objective.trace
+    );
 }
 
 #[test]

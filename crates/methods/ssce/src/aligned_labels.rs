@@ -1,9 +1,11 @@
 //! Aligned labels: base clusterings under common names, which the classifiers learn.
 
 use partita_core::ndarray::Array2;
-use partita_core::{BaseClustering, BaseWeights, Ensemble, Memberships, SettingsError};
+use partita_core::{BaseClustering, BaseWeights, Ensemble, Memberships, Partition, SettingsError};
 use partita_linkage::{Linkage, cut, link};
-use partita_metrics::{Contingency, Surplus, align_to, best_reference};
+use partita_metrics::{
+    Alignment, Contingency, Surplus, align_to, align_to_partition, best_reference,
+};
 
 use crate::SsceError;
 
@@ -38,21 +40,45 @@ impl Targets {
             Some(reference) => {
                 let alignment =
                     align_to(ensemble, reference, Surplus::Nearest).expect("the reference exists");
-                let names = (0..bases.len()).map(|u| alignment.codes(u).to_vec());
-                (names.collect(), bases[reference].name())
+                (names_of(&alignment, bases), bases[reference].name())
             }
             None => (groups(ensemble, clusters), "clusters of clusters"),
         };
-        let codes = Array2::from_shape_fn((ensemble.objects(), bases.len()), |(i, u)| {
+        Ok(Self::of(ensemble, &names, clusters, reference))
+    }
+
+    /// Under these names of the clusters of every base clustering.
+    fn of(ensemble: &Ensemble, names: &[Vec<u32>], clusters: usize, reference: &str) -> Self {
+        let shape = (ensemble.objects(), names.len());
+        let codes = Array2::from_shape_fn(shape, |(i, u)| {
             ensemble.label(i, u).map_or(MISSING, |j| names[u][j] as u16)
         });
         let shares = ensemble.memberships();
-        Ok(Self {
+        Self {
             codes,
-            soft: shares.map(|shares| renamed(ensemble, shares, &names, clusters)),
+            soft: shares.map(|shares| renamed(ensemble, shares, names, clusters)),
             reference: reference.to_owned(),
-        })
+        }
     }
+
+    /// The same under the names that a partition of the objects gives.
+    pub(crate) fn named_by(&self, ensemble: &Ensemble, partition: &Partition) -> Self {
+        let alignment = align_to_partition(ensemble, partition, Surplus::Nearest)
+            .expect("a partition of these objects");
+        let names = names_of(&alignment, ensemble.bases());
+        Self::of(ensemble, &names, partition.clusters(), &self.reference)
+    }
+
+    /// How many base clusterings have other labels there.
+    pub(crate) fn changed(&self, other: &Self) -> usize {
+        let columns = self.codes.columns().into_iter().zip(other.codes.columns());
+        columns.filter(|(one, other)| one != other).count()
+    }
+}
+
+fn names_of(alignment: &Alignment, bases: &[BaseClustering]) -> Vec<Vec<u32>> {
+    let bases = 0..bases.len();
+    bases.map(|u| alignment.codes(u).to_vec()).collect()
 }
 
 /// The shares of all objects under the names of their clusters, n × M K.

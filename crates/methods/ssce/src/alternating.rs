@@ -3,11 +3,12 @@
 use std::cell::Cell;
 
 use partita_core::ndarray::Array2;
-use partita_core::{Flow, Monitor, ProgressCounter, Stopped};
+use partita_core::{Flow, Monitor, ProgressCounter, SoftPartition, Stopped};
 
 use crate::curvature::Curvature;
+use crate::design::Design;
 use crate::lbfgs::{Limits, Point, descend};
-use crate::loss::Loss;
+use crate::loss::{Loss, probabilities};
 use crate::prior::Prior;
 use crate::{SsceError, SsceSettings};
 
@@ -65,6 +66,19 @@ pub(crate) struct Fit {
     pub(crate) stopped: Stopped,
     /// Norm of the gradient over that at zero, of a joint minimum.
     pub(crate) gradient: Option<f64>,
+}
+
+impl Fit {
+    /// The objective at the end.
+    pub(crate) fn value(&self) -> f64 {
+        self.trace.last().copied().unwrap_or(f64::NAN)
+    }
+
+    /// What the centre says of every object.
+    pub(crate) fn consensus(&self, design: &Design) -> SoftPartition {
+        SoftPartition::new(probabilities(design, self.state.centre.view()))
+            .expect("a softmax is on the simplex")
+    }
 }
 
 /// Fits all classifiers of a loss in iterations, tied to their centre by the first γ and by their covariance with the second.
@@ -179,8 +193,6 @@ mod tests {
 
     use super::*;
     use crate::aligned_labels::Targets;
-    use crate::design::Design;
-    use crate::loss::probabilities;
     use partita_conformance::ensemble;
     use partita_core::{Seed, Silent};
     use rand::RngExt;

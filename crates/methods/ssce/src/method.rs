@@ -59,21 +59,23 @@ static SSCE_P_INFO: MethodInfo = MethodInfo {
 };
 
 /// Codes and tables of the classifiers, their covariance with its inverse and eigenvectors, and the distances of base clusters where they are clustered themselves.
-fn table_bytes(size: &ProblemSize) -> Saturating<u64> {
+fn table_bytes(size: &ProblemSize, settings: &SsceSettings) -> Saturating<u64> {
     let [n, m, side, k] = size.saturating();
-    n * (m * Saturating(10) + k * Saturating(64) + Saturating(64))
-        + m * k * Saturating(8 * 1024)
+    // Labels under other names, and the fit to them.
+    let labels = Saturating(1 + u64::from(settings.joint_names));
+    n * (m * labels * Saturating(10) + k * Saturating(64) + Saturating(64))
+        + m * k * labels * Saturating(8 * 1024)
         + side * side * Saturating(4)
         + m * m * Saturating(48)
-        + Saturating(u64::from(size.soft_shares > 0)) * n * m * k * Saturating(16)
+        + Saturating(u64::from(size.soft_shares > 0)) * n * m * k * labels * Saturating(16)
         + Saturating(size.soft_shares as u64) * Saturating(12)
 }
 
-fn label_bytes(size: &ProblemSize) -> Saturating<u64> {
+fn label_bytes(size: &ProblemSize, settings: &SsceSettings) -> Saturating<u64> {
     let [_, m, side, k] = size.saturating();
     let gram = side.min(Saturating(400));
-    table_bytes(size)
-        + side * m * k * Saturating(320)
+    table_bytes(size, settings)
+        + side * m * k * Saturating(320 + 16 * u64::from(settings.joint_names))
         + gram * gram * Saturating(8)
         + Saturating(compact::bytes(size))
 }
@@ -96,7 +98,7 @@ impl Method for Ssce {
 
     fn bytes(&self, size: &ProblemSize, settings: &SsceSettings) -> u64 {
         let [_, m, _, k] = size.saturating();
-        (table_bytes(size) + remembered(settings) * m * k * Saturating(1024)).0
+        (table_bytes(size, settings) + remembered(settings) * m * k * Saturating(1024)).0
     }
 
     fn fit(
@@ -131,7 +133,7 @@ impl Method for SsceP {
 
     fn bytes(&self, size: &ProblemSize, settings: &SsceSettings) -> u64 {
         let [_, m, side, k] = size.saturating();
-        (label_bytes(size) + remembered(settings) * side * m * k).0
+        (label_bytes(size, settings) + remembered(settings) * side * m * k).0
     }
 
     fn fit(

@@ -26,6 +26,9 @@ pub struct SsceSettings {
     pub gamma2: Option<f64>,
     /// The base clustering whose cluster names the others take, by its name. Unset takes the one that overlaps most with all.
     pub reference: Option<String>,
+    /// Whether the names of clusters are optimised with the classifiers: base clusterings take those that their clusters have in the consensus,
+    /// and classifiers learn these, as long as the objective falls. It takes up to ten times as long.
+    pub joint_names: bool,
     /// Whether classifiers have an intercept.
     pub intercept: bool,
     /// What the column of the intercept holds, where all others are standardised: the larger, the less intercepts are held
@@ -77,6 +80,7 @@ impl Default for SsceSettings {
             gamma: None,
             gamma2: None,
             reference: None,
+            joint_names: false,
             intercept: true,
             intercept_scaling: 1.0,
             exact: true,
@@ -112,6 +116,11 @@ impl SsceSettings {
             });
         }
         Ok(())
+    }
+
+    /// The most fits, each with other names.
+    pub(crate) fn fits(&self) -> u64 {
+        if self.joint_names { 10 } else { 1 }
     }
 
     /// γ₁ and γ₂, where γ₁ is known.

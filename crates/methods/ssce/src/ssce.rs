@@ -5,12 +5,12 @@ use std::sync::Arc;
 use partita_core::ndarray::Array2;
 use partita_core::{
     Clusters, Features, Monitor, Objective, Outcome, ProblemSize, ProgressCounter, Seed, Sense,
-    Settings, SoftPartition, WeightedEnsemble, WeightsError,
+    Settings, WeightedEnsemble, WeightsError,
 };
 use serde::Serialize;
 
 use crate::aligned_labels::{MISSING, Targets};
-use crate::alternating::{State, go_on_in_turn};
+use crate::alternating::{Fit, State, go_on_in_turn};
 use crate::choose::{Choice, Task};
 use crate::columns::TableModel;
 use crate::compact::compact;
@@ -18,7 +18,6 @@ use crate::curvature::EIGEN_WIDTH;
 use crate::design::{Design, Scaling, check_table};
 use crate::joint::fit_jointly;
 use crate::linear::Linear;
-use crate::loss::probabilities;
 use crate::{Solver, SsceError, SsceSettings};
 
 /// Self-supervised consensus on a table: one multinomial logistic regression for each base clustering, tied by a
@@ -35,6 +34,7 @@ use crate::{Solver, SsceError, SsceSettings};
 /// | – | weights of base clusterings ω: one of weight 2 counts as if it were there twice |
 /// | W, μ, Ω | the classifiers, their centre, and their covariance (plus [`SsceSettings::ridge`]/Σω on its diagonal, or its pseudo-inverse) |
 /// | γ₁, γ₂ | [`SsceSettings::gamma`], [`SsceSettings::gamma2`]: the same where only one is given, as in the paper's experiments |
+/// | correspondence of labels (its future work) | [`SsceSettings::joint_names`] |
 /// | – | intercepts: a column of [`SsceSettings::intercept_scaling`] in X |
 ///
 /// W is found by limited-memory BFGS with a Kronecker approximation of the Hessian, for all base clusterings at once by
@@ -123,6 +123,8 @@ pub struct SsceDiagnostics {
     pub gamma: f64,
     /// How strongly they are tied by their covariance.
     pub gamma2: f64,
+    /// Base clusterings that ended with other names than the reference gave them.
+    pub renamed: usize,
     /// Ties that were tried, rising; none where it was given.
     pub gammas_tried: Vec<f64>,
     /// Mean log probability of held-out labels under each of them, nats.
@@ -176,7 +178,7 @@ fn solve(
     };
     let before = task.units(settings, UNITS);
     let last = UNITS * u64::from(settings.alternating_iterations());
-    let progress = ProgressCounter::new(monitor, before + last);
+    let progress = ProgressCounter::new(monitor, before + last * settings.fits());
     let Choice { gamma, tried } = match settings.gamma {
         Some(gamma) => Choice {
             gamma,
@@ -184,31 +186,59 @@ fn solve(
         },
         None => task.choose(seed, settings, &progress.part(before))?,
     };
-    let loss = task.loss();
-    let part = progress.part(last);
-    let state = State::start(&loss, settings.gammas(gamma), settings)?;
-    let fit = match settings.solver {
-        Solver::Alternating => go_on_in_turn(&loss, state, settings, &part)?,
-        Solver::Joint => fit_jointly(&loss, state, settings, &part)?,
-    };
-    let soft = SoftPartition::new(probabilities(design, fit.state.centre.view()))
-        .expect("a softmax is on the simplex");
+    let mut fit = fit(&task, gamma, settings, &progress.part(last))?;
+    let mut soft = fit.consensus(design);
+    let mut named: Option<Targets> = None;
+    for _ in 1..settings.fits() {
+        let now = named.as_ref().unwrap_or(&targets);
+        let next = now.named_by(ensemble, &soft.hard());
+        if now.changed(&next) == 0 || progress.stopped() {
+            break;
+        }
+        let task = Task {
+            codes: &next.codes,
+            soft: next.soft.as_ref(),
+            ..task
+        };
+        let other = self::fit(&task, gamma, settings, &progress.part(last))?;
+        if other.value() >= fit.value() {
+            break;
+        }
+        soft = other.consensus(design);
+        (fit, named) = (other, Some(next));
+    }
     let mut outcome = Outcome::soft(soft, fit.stopped);
     outcome.iterations = fit.iterations;
     outcome.objective = Some(Objective {
         name: "negative log likelihood of the base clusterings and ties between classifiers, nats",
         sense: Sense::Minimise,
-        value: fit.trace.last().copied().unwrap_or(f64::NAN),
+        value: fit.value(),
         trace: fit.trace,
     });
     let (gammas_tried, held_out_log_probability) = tried.into_iter().unzip();
     let diagnostics = SsceDiagnostics {
         gamma,
         gamma2: settings.gammas(gamma).1,
+        renamed: named.map_or(0, |named| named.changed(&targets)),
         gammas_tried,
         held_out_log_probability,
         reference: targets.reference,
         gradient: fit.gradient,
     };
     Ok((outcome.with(diagnostics), fit.state.centre))
+}
+
+/// Classifiers, their centre and their covariance for some labels.
+fn fit(
+    task: &Task<'_>,
+    gamma: f64,
+    settings: &SsceSettings,
+    monitor: &dyn Monitor,
+) -> Result<Fit, SsceError> {
+    let loss = task.loss();
+    let state = State::start(&loss, settings.gammas(gamma), settings)?;
+    match settings.solver {
+        Solver::Alternating => go_on_in_turn(&loss, state, settings, monitor),
+        Solver::Joint => fit_jointly(&loss, state, settings, monitor),
+    }
 }

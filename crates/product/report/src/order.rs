@@ -133,6 +133,21 @@ mod tests {
     use serde_json::Value;
 
     #[test]
+    fn one_cluster_is_in_the_order_of_vat() {
+        let mut builder = EnsembleBuilder::new(9);
+        for u in 0..3 {
+            let labels = (0..9).map(|i| Some((i * (u + 2) + u) % (u + 2)));
+            builder.push(format!("u{u}"), labels).unwrap();
+        }
+        let ensemble = builder.finish().unwrap();
+        let partition = Partition::new(vec![0; 9], 1).unwrap();
+        let mut report = Report::new("", Value::Null, &partition, &[1.0; 9]);
+        report.ensemble = Some(&ensemble);
+        let order = Order::of(&report, &ensemble, &Clusters::of(&report));
+        assert_eq!(order.objects, vat_order(&ensemble, &Silent).unwrap());
+    }
+
+    #[test]
     fn clusters_stand_together_and_nobody_is_lost() {
         for n in [12usize, 5_000] {
             let labels: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();

@@ -3,6 +3,7 @@
 mod k_means;
 mod lbfgs;
 mod models;
+mod names;
 mod real;
 mod soft;
 mod weights;
