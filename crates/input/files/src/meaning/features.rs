@@ -11,7 +11,7 @@ use super::marks;
 use super::read_options::{Encode, Impute, ReadOptions, Truth};
 use super::reading::MOST_DIFFERENT;
 use super::roles::{Reason, Role};
-use super::values::{self, FEWEST_OBJECTS, Meaning, Notation};
+use super::values::{self, FEWEST_OBJECTS, Meaning, Notation, has_digit};
 use crate::amount::amount;
 use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Result, WrongValue, shown};
@@ -65,6 +65,7 @@ pub(crate) fn table(
     }
     let later = |feature: &Feature| matches!(feature, Feature::LeftOut);
     read_words(frame, places, &mut found, later, limit)?;
+    let given = names;
     let last_name = names.and_then(|names| names.last());
     let ends_with_sums = !options.all_rows
         && adds_up(
@@ -117,6 +118,8 @@ pub(crate) fn table(
     let mut gaps = Vec::new();
     if options.impute != Some(Impute::None) {
         gaps = fill(frame.path(), &columns, options, &mut values)?;
+        let said = without_value(&gaps, columns.len(), object_names.as_deref().or(given));
+        frame.roles.warnings.extend(said);
     }
     if options.impute.is_none() {
         frame.roles.filled = kept.iter().map(|feature| feature.gaps()).sum();
@@ -130,6 +133,20 @@ pub(crate) fn table(
         object_names,
         ends_with_sums,
     })
+}
+
+/// What is said of rows without a value in any feature, such as the title of a group of rows.
+fn without_value(gaps: &[(u32, u32)], features: usize, names: Option<&[String]>) -> Option<String> {
+    let rows = gaps.chunk_by(|a, b| a.0 == b.0);
+    let mut empty = rows.filter(|own| own.len() == features);
+    let first = empty.next()?[0].0 as usize;
+    let name = names.and_then(|names| names.get(first));
+    let name = name.map_or(String::new(), |name| format!(", '{}'", shown(name)));
+    Some(format!(
+        "objects without a value in any feature: {}, the first is {}{name}; their labels say nothing, take the rows out of the file",
+        empty.count() + 1,
+        first + 1
+    ))
 }
 
 /// Whether a column of numbers has ones alone, beside empty fields.
@@ -327,9 +344,16 @@ fn decide(
     decision.check()?;
     let remark = marks::remark(&decision.marks);
     decision.frame.roles.warnings.extend(remark);
+    let mut sure = Vec::new();
+    for feature in found.iter() {
+        if let Feature::Numbers(values) = feature {
+            let codes = values::stand_for_missing(values, &[]).into_iter();
+            sure.extend(codes.filter_map(|(code, _, sure)| sure.then_some(code)));
+        }
+    }
     for (feature, &at) in found.iter_mut().zip(places) {
         if let Feature::Numbers(values) = feature {
-            decision.look_for_markers(at, values);
+            decision.look_for_markers(at, values, &sure);
         }
     }
     if let Some(half) = mirror_half(found) {
@@ -412,6 +436,12 @@ impl Decision<'_> {
                 return Ok(Feature::Numbers(
                     read.map(|value| value.unwrap_or(f64::NAN)).collect(),
                 ));
+            }
+            // Such as a letter before the number of an invoice that was cancelled.
+            Meaning::Mixed(found)
+                if open && words::is_key(&name) && found.keys().all(|word| has_digit(word)) =>
+            {
+                return Ok(self.leave_out(at, Reason::Key));
             }
             Meaning::Mixed(found) if open => {
                 self.complaints.push(complaint(&name, &found, &words));
@@ -522,12 +552,12 @@ impl Decision<'_> {
     }
 
     /// Makes numbers that surely mean that there is no value gaps, and warns of those that may.
-    fn look_for_markers(&mut self, at: usize, values: &mut [f64]) {
+    fn look_for_markers(&mut self, at: usize, values: &mut [f64], known: &[f64]) {
         if self.options.missing.is_some() {
             return;
         }
         let name = shown(&self.frame.names[at]);
-        for (value, count, sure) in values::stand_for_missing(values) {
+        for (value, count, sure) in values::stand_for_missing(values, known) {
             let often = times(count as u64);
             if sure {
                 let gaps = values.iter_mut().filter(|own| **own == value);
@@ -537,7 +567,7 @@ impl Decision<'_> {
             }
             let (taken, what, words) = if sure {
                 (
-                    "far below all others, and is taken for a missing value",
+                    "far from all others, and is taken for a missing value",
                     "it is a number",
                     "NA".to_owned(),
                 )
