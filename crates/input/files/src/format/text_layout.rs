@@ -151,7 +151,7 @@ pub(super) fn blanks_align(start: &[u8]) -> bool {
     };
     let wanted = fields(rest[0]);
     let tabs = |line: &[u8]| count(line, b'\t');
-    // A tab before the last word alone, behind numbers between blanks, is one of the blanks.
+    // A tab behind numbers between blanks is one of these.
     let of_numbers = |line: &&[u8]| {
         let before = line.split(|byte| *byte == b'\t').next().unwrap_or_default();
         let mut own = before.split(|byte| *byte == b' ');
@@ -375,8 +375,8 @@ pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> Fir
     let enough = own.len() >= FEWEST_NUMBERED || own.len() > 2 && below.is_some_and(is_other);
     let scale = enough && own.len() + words == texts.len() && rise(own) && below.is_some_and(falls);
     // A word above numbers alone is no object, unless it says that there is no number.
-    let numbers_below = below.is_some_and(|row| row.iter().all(|field| number(field).is_some()));
-    let names_numbers = numbers_below && words == 1 && !has_no_value(&texts[0]) && texts[0] != "";
+    let one_word = words == 1 && below.is_some_and(|row| row.iter().all(is_value));
+    let names_numbers = |word: &str| one_word && !word.is_empty() && !has_no_value(word);
     let names_steps = words == 0 && scale && (in_turn(&texts) || texts.len() >= MANY_NUMBERED);
     match texts.split_first() {
         Some((first, _)) if names_steps && !counted(&texts, 0) => FirstLine {
@@ -389,7 +389,7 @@ pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> Fir
         },
         // Words or an index without a name, and columns that are called by years or other whole numbers in turn.
         _ if words > 0 && in_turn(&texts[words..]) => sure(true),
-        Some((word, _)) if words > 0 && scale || names_numbers => FirstLine {
+        Some((word, _)) if words > 0 && scale || names_numbers(word) => FirstLine {
             is_header: true,
             remark: Some(format!(
                 "the first line, '{}' and numbers{}, is taken for names; if it is not, give {}",

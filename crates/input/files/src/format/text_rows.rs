@@ -244,18 +244,7 @@ impl TextReader {
         let second = second.unwrap_or_default();
         self.fields = first.len();
         let found = match header {
-            Header::Auto => {
-                let below: Vec<&ByteRecord> = self.ahead.iter().map(|(row, _)| row).collect();
-                let mut found = first_line(&first, below.first().copied());
-                if found.is_header && is_like_rows(&first, &below) {
-                    found.is_header = false;
-                    found.remark = Some(format!(
-                        "the first line is taken for an object, since its words stand below it too; if it names the columns give {}",
-                        option("header").on()
-                    ));
-                }
-                found
-            }
+            Header::Auto => self.judged(&first),
             asked => FirstLine {
                 is_header: asked == Header::Yes,
                 remark: None,
@@ -321,6 +310,20 @@ impl TextReader {
         self.remarks.extend(found.remark);
         self.say_encoding();
         Ok(())
+    }
+
+    /// What the first line is, above those that were read ahead.
+    fn judged(&self, first: &ByteRecord) -> FirstLine {
+        let below: Vec<&ByteRecord> = self.ahead.iter().map(|(row, _)| row).collect();
+        let mut found = first_line(first, below.first().copied());
+        if found.is_header && is_like_rows(first, &below) {
+            found.is_header = false;
+            found.remark = Some(format!(
+                "the first line is taken for an object, since its words stand below it too; if it names the columns give {}",
+                option("header").on()
+            ));
+        }
+        found
     }
 
     /// The names of columns, of two lines where the first names groups of columns, which is said.
@@ -446,7 +449,6 @@ impl TextReader {
                 continue;
             }
             self.before = below;
-            // Those of a group stand among the others.
             if !self.all_rows && is_sum(record) && worded(record) < self.worded {
                 self.sums += 1;
                 continue;

@@ -363,7 +363,6 @@ fn alike(a: &[f64], b: &[f64]) -> bool {
 
 /// Why a column of numbers is no feature, if it is none: it numbers the rows, is an id, a time or a weight.
 pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
-    // A gap says nothing of the others.
     let mut there = values.to_vec();
     there.retain(|value| !value.is_nan());
     let first = values.first().copied().unwrap_or(f64::NAN);
@@ -390,7 +389,6 @@ pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
     };
     let epoch = || among(EPOCH, 2.0 * EPOCH) || among(1e3 * EPOCH, 2e3 * EPOCH);
     let is_phone = words::is_phone(name) && among(1e5, f64::INFINITY);
-    // Such as the rows of one object below each other.
     let repeats = words::is_id(name) && !falls() || words::is_one_of(&["id"], name);
     let is_key = (words::is_key(name) || is_phone || repeats) && whole && enough;
     let table: [(bool, Reason); 6] = [
