@@ -308,8 +308,8 @@ fn has_values_like(first: &ByteRecord, second: Option<&ByteRecord>) -> bool {
 /// Whether a first line is a row like those below it: in most columns its word stands further down too, beside others.
 pub(super) fn is_like_rows(first: &ByteRecord, rows: &[&ByteRecord]) -> bool {
     let stands_below = |(at, field): &(usize, &[u8])| {
-        let own = rows.iter().filter(|row| **row != first);
-        let (same, other): (Vec<&[u8]>, Vec<&[u8]>) = own
+        let (same, other): (Vec<&[u8]>, Vec<&[u8]>) = rows
+            .iter()
             .filter_map(|row| row.get(*at).filter(|own| !own.is_empty()))
             .partition(|own| own == field);
         same.len() > 1 && !other.is_empty()
