@@ -7,14 +7,17 @@ use crate::units::{CURRENCIES, MAGNITUDES, UNITS, in_kind, is_common_unit};
 /// No number is written longer.
 const LONGEST: usize = 40;
 
-/// What stands for a minus in typeset text.
-const MINUS: [char; 2] = ['\u{2212}', '\u{2013}'];
+/// What stands for a minus in typeset text and in reports.
+const MINUS: [char; 3] = ['\u{2212}', '\u{2013}', '▼'];
 
 /// What separates thousands besides commas: blanks that do not break, apostrophes.
 const GAPS: [char; 6] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}'];
 
 /// What stands behind an amount of money for no cents.
 const ROUND: [&str; 6] = [".-", ",-", ".–", ",–", ".--", ",--"];
+
+/// What stands before an exponent.
+const POWERS_OF_TEN: [&str; 8] = ["e", "E", "×10^", "x10^", "*10^", "·10^", " × 10^", "*^"];
 
 /// What says that a number is a bound of a value, or about it.
 const BOUNDS: [&str; 24] = [
@@ -60,6 +63,10 @@ pub(crate) fn amount(text: &str, decimal: char) -> Option<Amount<'_>> {
     if text.len() > LONGEST {
         return None;
     }
+    if let Some(plain) = ascii_digits(text) {
+        let found = amount(&plain, decimal).filter(|found| found.unit.is_empty())?;
+        return Some(Amount { unit: "", ..found });
+    }
     if decimal == '.'
         && let Some(value) = text.parse().ok().filter(|value: &f64| value.is_finite())
     {
@@ -104,6 +111,20 @@ pub(crate) fn amount(text: &str, decimal: char) -> Option<Amount<'_>> {
         _ => found.kind,
     };
     Some(Amount { kind, ..found })
+}
+
+/// A text with digits of other scripts (wide, Arabic, Persian, of India) as those of ASCII; none without such.
+fn ascii_digits(text: &str) -> Option<String> {
+    const ZEROS: [u32; 4] = [0xff10, 0x660, 0x6f0, 0x966];
+    let own = |letter: char| {
+        let of = |zero: &u32| char::from_digit((letter as u32).checked_sub(*zero)?, 10);
+        ZEROS.iter().find_map(of).unwrap_or(letter)
+    };
+    let plain = |text: &str| text.chars().map(own).collect();
+    Some(text)
+        .filter(|text| !text.is_ascii())
+        .map(plain)
+        .filter(|plain| plain != text)
 }
 
 /// The degrees of an angle with minutes, such as 48°12'30"N or N 48° 12.5'; those of the south and the west are below 0.
@@ -190,11 +211,20 @@ fn compound(text: &str) -> Option<(f64, &str)> {
         let (unit, next) = behind.split_at(behind.find(ends).unwrap_or(behind.len()));
         parts.push(match calendar::duration(number) {
             Some(seconds) if unit.is_empty() => (seconds, "s"),
-            // The mark of inches is often left out.
-            _ if unit.is_empty() && parts.last().is_some_and(|(_, unit)| *unit == "'") => {
-                (number.parse().ok().filter(|inches| *inches < 12.0)?, "\"")
+            // The mark of inches or minutes is often left out.
+            _ if unit.is_empty() => {
+                let last = parts.last().map(|(_, unit)| *unit);
+                let (most, unit) = match last? {
+                    "'" => (12.0, "\""),
+                    "h" => (60.0, "min"),
+                    _ => return None,
+                };
+                // Three digits stand behind a mark of thousands.
+                let is_short = number.find('.').unwrap_or(number.len()) < 3;
+                let value: f64 = number.parse().ok()?;
+                (Some(value).filter(|value| is_short && *value < most)?, unit)
             }
-            _ => (number.parse().ok()?, unit),
+            _ => (number.parse().ok()?, unit.trim_end_matches('.')),
         });
         rest = next.trim_start_matches([' ', ',']);
     }
@@ -343,9 +373,9 @@ fn measure(text: &str, decimal: char) -> Option<Amount<'_>> {
 
 /// Whether a minus stands before a text, and the text behind the sign.
 fn signed(text: &str) -> (bool, &str) {
-    match text.strip_prefix(['-', MINUS[0], MINUS[1]]) {
+    match text.strip_prefix(['-', MINUS[0], MINUS[1], MINUS[2]]) {
         Some(rest) => (true, rest.trim_start()),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
+        None => (false, text.strip_prefix(['+', '▲']).unwrap_or(text).trim()),
     }
 }
 
@@ -410,7 +440,9 @@ fn parted(text: &str) -> Option<Parts<'_>> {
 
 /// The number that digits, a mark before the decimals, marks between thousands and an exponent are.
 fn digits(text: &str, decimal: char) -> Option<(f64, Option<ValueKind>)> {
-    let (text, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let powers = POWERS_OF_TEN.iter();
+    let mut written = powers.filter_map(|mark| text.split_once(mark));
+    let (text, exponent) = written.next().unwrap_or((text, "0"));
     let exponent: i32 = exponent
         .parse()
         .ok()
@@ -513,6 +545,12 @@ mod tests {
             ("1 1/2 cup", '.', 1.5, "cup"),
             ("3/4\"", '.', 0.75, "\""),
             ("+/- 3.5", '.', 3.5, ""),
+            ("1.5×10^-3", '.', 0.0015, ""),
+            ("▼ 3,5 %", ',', -3.5, "%"),
+            ("1h15", '.', 75.0, "min"),
+            ("2 Std. 5 Min.", '.', 125.0, "Min"),
+            ("45'003.5", '.', 45_003.5, ""),
+            ("１２.５", '.', 12.5, ""),
         ] {
             let found = amount(text, decimal).map(|found| (found.value, found.unit));
             assert_eq!(found, Some((value, unit)), "{text}");

@@ -16,11 +16,13 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Names of months in German, French, Spanish, Italian, Portuguese and Dutch; four letters of one are enough.
+/// Names of months in German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish and Czech; four letters of one are enough.
 const OTHER_MONTHS: &str = "januar februar märz maerz mai juni juli oktober dezember janvier février fevrier mars avril juin juillet \
     août aout septembre octobre novembre décembre decembre enero febrero marzo abril mayo junio julio agosto septiembre octubre \
     noviembre diciembre gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre janeiro fevereiro março maio junho \
-    julho setembro outubro novembro dezembro januari februari maart mei augustus";
+    julho setembro outubro novembro dezembro januari februari maart mei augustus января февраля марта апреля мая июня июля августа \
+    сентября октября ноября декабря stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia \
+    ledna února března dubna května června července srpna září října listopadu prosince";
 
 /// Shorter ones that are no English words.
 const SHORT_MONTHS: [&str; 10] = [
@@ -30,21 +32,27 @@ const SHORT_MONTHS: [&str; 10] = [
 /// Words beside a date: days of the week by three letters or more, halves of the day, time zones, and words between the parts.
 const BESIDE: &str = "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag \
     sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo";
-const BESIDE_WHOLE: [&str; 24] = [
-    "mo", "di", "mi", "do", "fr", "sa", "so", "am", "pm", "a.m.", "p.m.", "a.m", "p.m", "uhr", "z",
-    "utc", "gmt", "cet", "cest", "est", "edt", "pst", "pdt", "de",
+const BESIDE_WHOLE: [&str; 25] = [
+    "г.", "mo", "di", "mi", "do", "fr", "sa", "so", "am", "pm", "a.m.", "p.m.", "a.m", "p.m",
+    "uhr", "z", "utc", "gmt", "cet", "cest", "est", "edt", "pst", "pdt", "de",
 ];
 
 /// Whether a text is a date, a period such as a month, or a time of the day.
 pub(crate) fn is_date(text: &str) -> bool {
+    if text.contains(['年', '月']) {
+        return is_date(&text.replace(['年', '月'], "-").replace('日', " "));
+    }
+    if let Some(hour) = text.strip_suffix(" Uhr") {
+        return is_date(&hour.replacen('.', ":", 1)) || is_date(hour);
+    }
     let mut timed = false;
     let mut rest: Vec<&str> = Vec::new();
     let parts = text.split(|letter: char| letter.is_whitespace() || letter == ',');
     for part in parts.filter(|part| !part.is_empty()) {
-        let at = part.find(['T', '_']);
+        let mut marks = part.match_indices(['T', '_', ':']).map(|(at, _)| at);
         if is_time(part) {
             timed = true;
-        } else if let Some(at) = at.filter(|&at| is_time(&part[at + 1..])) {
+        } else if let Some(at) = marks.find(|&at| is_time(&part[at + 1..])) {
             timed = true;
             rest.push(&part[..at]);
         } else if is_month(part) || !stands_beside(part) {
@@ -277,6 +285,10 @@ mod tests {
             "2024Q3",
             "2024-W05",
             "01MAR2021",
+            "01/Mar/2024:07:11:02 +0100",
+            "2024年1月31日",
+            "31 января 2024 г.",
+            "7.30 Uhr",
         ] {
             assert!(is_date(text), "{text}");
         }

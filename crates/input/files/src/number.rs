@@ -34,7 +34,15 @@ pub(crate) fn number(field: &[u8]) -> Option<f64> {
 }
 
 fn slow_number(field: &[u8]) -> Option<f64> {
-    std::str::from_utf8(field).ok()?.trim().parse().ok()
+    let text = std::str::from_utf8(field).ok()?.trim();
+    text.parse().ok().or_else(|| by_fortran(text))
+}
+
+/// A number with the exponent of doubles in Fortran, such as 1.5D+03.
+fn by_fortran(text: &str) -> Option<f64> {
+    let (mantissa, exponent) = text.split_once(['D', 'd'])?;
+    let is_one = mantissa.contains('.') && exponent.starts_with(['+', '-']);
+    is_one.then(|| format!("{mantissa}e{exponent}").parse().ok())?
 }
 
 /// A number as the shortest text that reads back to the same bits, with an exponent where that saves zeros.
@@ -89,7 +97,8 @@ mod tests {
                 "{text}"
             );
         }
-        for text in ["", ".", "-", "1.2.3", "1,5", "0x1", "--1"] {
+        assert_eq!(number(b"-1.5D+03"), Some(-1500.0));
+        for text in ["", ".", "-", "1.2.3", "1,5", "0x1", "--1", "1D5", "1.5D5"] {
             assert_eq!(number(text.as_bytes()), None, "{text}");
         }
     }

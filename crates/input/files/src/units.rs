@@ -64,7 +64,6 @@ pub(crate) const UNITS: [&[(&str, f64)]; 8] = [
         ("kg", 1e3),
         ("t", 1e6),
         ("lb", 453.592_37),
-        ("lbs", 453.592_37),
         ("oz", 28.349_523),
     ],
     &[
@@ -86,30 +85,27 @@ pub(crate) const UNITS: [&[(&str, f64)]; 8] = [
         ("s", 1.0),
         ("ms", 1e-3),
         ("sec", 1.0),
+        ("second", 1.0),
         ("min", 60.0),
-        ("mins", 60.0),
+        ("Min", 60.0),
+        ("minute", 60.0),
         ("h", 3600.0),
         ("hr", 3600.0),
-        ("hrs", 3600.0),
+        ("Std", 3600.0),
+        ("hour", 3600.0),
         ("d", 86_400.0),
         ("day", 86_400.0),
-        ("days", 86_400.0),
         ("week", 604_800.0),
-        ("weeks", 604_800.0),
         ("m", 60.0),
     ],
     &[
         ("mo", 1.0),
-        ("mos", 1.0),
         ("month", 1.0),
-        ("months", 1.0),
         ("Monat", 1.0),
         ("Monate", 1.0),
         ("y", 12.0),
         ("yr", 12.0),
-        ("yrs", 12.0),
         ("year", 12.0),
-        ("years", 12.0),
         ("Jahr", 12.0),
         ("Jahre", 12.0),
     ],
@@ -133,10 +129,15 @@ pub(crate) const UNITS: [&[(&str, f64)]; 8] = [
     ],
 ];
 
+/// Whether this is a unit of this name, or several.
+fn is_unit(unit: &str, name: &str) -> bool {
+    unit == name || name.len() > 1 && unit.strip_suffix('s') == Some(name)
+}
+
 /// How much of the first of a kind each of these units is.
 pub(crate) fn in_kind(units: &[&str], kind: &[(&str, f64)]) -> Option<Vec<f64>> {
     let of = |unit: &&str| {
-        let known = kind.iter().find(|(name, _)| name == unit);
+        let known = kind.iter().find(|(name, _)| is_unit(unit, name));
         known.map(|(_, factor)| *factor)
     };
     units.iter().map(of).collect()
@@ -162,7 +163,7 @@ pub(crate) fn is_known_unit(unit: &str) -> bool {
 /// Whether this is a unit that many tables have, which may stand behind a number without a blank.
 pub(crate) fn is_common_unit(unit: &str) -> bool {
     let own = UNITS.iter().flat_map(|kind| kind.iter());
-    unit.len() > 1 && own.clone().any(|(name, _)| *name == unit)
+    unit.len() > 1 && own.clone().any(|(name, _)| is_unit(unit, name))
         || [
             "k", "K", "M", "G", "m", "s", "g", "h", "W", "l", "L", "+", "N", "S", "E",
         ]

@@ -22,7 +22,7 @@ impl Notation {
     /// That of a number, a pair of them or a date.
     fn of(text: &str) -> Self {
         let text = text.trim();
-        if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        if text.len() > LONGEST || !text.contains(char::is_numeric) {
             return Self::Word;
         }
         if calendar::is_date(text) || calendar::duration(text).is_some() {

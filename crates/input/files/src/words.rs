@@ -196,9 +196,18 @@ fn is_no_value(small: &str) -> bool {
     NO_VALUE.split_whitespace().any(|known| known == letters)
 }
 
-/// Whether a number is written for a missing value by surveys and loggers: -9, -99, -777, 88, 9999, …; or 97, 98, 998, … beside these.
+/// Whether a number is written for a missing value by surveys, loggers and models: -9, -99, -777, 88, 9999, 999.9, -99.99, 1e20, …; or 97, 98,
+/// 998, … beside these.
 pub(crate) fn is_missing_code(value: f64) -> bool {
     let code = value.abs();
+    let nines = |decimals: f64| {
+        [999.0, 9999.0, 99_999.0]
+            .iter()
+            .any(|nines| (code * decimals - nines).abs() < 1e-6)
+    };
+    if code >= 1e20 || code.fract() != 0.0 {
+        return code >= 1e20 || code > 9.98 && (nines(10.0) || nines(100.0));
+    }
     [1.0, 11.0, 111.0, 1111.0, 11111.0, 111_111.0]
         .iter()
         .any(|ones| {

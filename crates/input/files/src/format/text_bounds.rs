@@ -29,7 +29,7 @@ fn has_value(row: &ByteRecord) -> bool {
 }
 
 /// Fields of a row that are not empty.
-fn worded(row: &ByteRecord) -> usize {
+pub(super) fn worded(row: &ByteRecord) -> usize {
     row.iter().filter(|field| !text(field).is_empty()).count()
 }
 
@@ -57,14 +57,18 @@ pub(super) fn above(rows: &[ByteRecord]) -> usize {
     wider + titles(&rows[wider..])
 }
 
-/// How many of the first rows are wider than nearly all others, such as what a logger says of itself.
+/// How many of the first rows are wider or narrower than nearly all others, such as what a logger says of itself.
 fn of_another_width(rows: &[ByteRecord]) -> usize {
     let Some(last) = rows.get(rows.len() / 2).map(ByteRecord::len) else {
         return 0;
     };
-    let wider = rows.iter().take_while(|row| row.len() > last + 1).count();
+    let differs = |row: &&ByteRecord| row.len().abs_diff(last) > 1;
+    let wider = rows.iter().take_while(differs).count();
     let rest = &rows[wider..];
-    if (1..=MOST_ABOVE).contains(&wider)
+    // One line that is narrower may be a header.
+    let some = wider > 1 || rows[0].len() > last;
+    if some
+        && (1..=MOST_ABOVE).contains(&wider)
         && rest.len() > 2
         && rest.iter().all(|row| row.len() == last)
     {
@@ -155,7 +159,7 @@ pub(super) fn units(rows: &[ByteRecord], missing: &MissingWords) -> usize {
         let columns = (0..width).filter(|&column| is_numeric(below, column, missing));
         let columns: Vec<usize> = columns.collect();
         above.iter().all(|row| {
-            if is_rule(row) || is_index_name(row, below) {
+            if is_rule(row) || is_index_name(row, below) || are_types(row, below) {
                 return true;
             }
             let own = columns.iter().map(|&column| text(&row[column]));
@@ -183,6 +187,16 @@ fn is_index_name(row: &ByteRecord, below: &[ByteRecord]) -> bool {
         .map(text)
         .is_some_and(|first| !first.is_empty() && !is_number(first));
     begins && worded(row) == 1 && row.len() > 2 && below.iter().all(|row| worded(row) > 1)
+}
+
+/// Whether a row has the widths and types of columns, such as 5s and 14n, and no row below has such a field.
+fn are_types(row: &ByteRecord, below: &[ByteRecord]) -> bool {
+    let is_type = |field: &[u8]| {
+        let field = text(field);
+        let width = field.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+        width.len() + 1 == field.len() && width.len() < 4 && width.parse::<u16>().is_ok()
+    };
+    worded(row) > 1 && row.iter().all(is_type) && !below.iter().any(|row| row.iter().any(is_type))
 }
 
 /// Whether a row is a line below a header, as of a table in Markdown.
@@ -241,8 +255,7 @@ pub(super) fn may_be_below(
     if row.len() != fields && matches!(after, Some("blank" | "notes")) {
         return Some("notes");
     }
-    let in_brackets = first.starts_with('(') && first.ends_with(')') && first.contains(' ');
-    if begins && more < NOTE && more + 1 < fields && (!is_number(first) || in_brackets) {
+    if begins && more < NOTE && more + 1 < fields && (!is_number(first) || first.contains(' ')) {
         let short = row.len() < fields;
         let small = first.to_lowercase();
         let says = first.contains(": ")
@@ -265,7 +278,11 @@ fn name_of_sum(field: &[u8]) -> &str {
 pub(super) fn is_sum(row: &ByteRecord) -> bool {
     let is_total = |name: &str| {
         let last = name.rsplit_once(' ').map(|(_, last)| last);
-        is_one_of(SUMS, name) || last.is_some_and(|last| is_one_of(&SUMS[..2], last))
+        // Such as Total: Account, or Subtotal North.
+        let first = name.split_once(':').map_or(name, |(first, _)| first);
+        is_one_of(SUMS, first)
+            || last.is_some_and(|last| is_one_of(&SUMS[..2], last))
+            || name.to_lowercase().starts_with("subtotal")
     };
     row.iter().take(2).map(name_of_sum).any(is_total)
 }

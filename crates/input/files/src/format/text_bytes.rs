@@ -153,7 +153,7 @@ impl Lines {
 pub(super) enum Blanks {
     /// Columns are aligned by blanks, tabs among them: several become one, and those at the beginning of a line none.
     Repeated { after_blank: bool },
-    /// Those between this delimiter and a quote, which would be a part of the field.
+    /// Those between this delimiter and a quote, which would be a part of the field; and the sign of a formula there.
     BeforeQuotes {
         delimiter: u8,
         quoted: bool,
@@ -217,7 +217,7 @@ impl Blanks {
                 quoted,
                 at_start,
             } => {
-                if byte == b' ' && *at_start && !*quoted {
+                if matches!(byte, b' ' | b'=') && *at_start && !*quoted {
                     return None;
                 }
                 *quoted ^= byte == b'"';

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{FileError, Result, shown};
 use crate::number::number;
 use crate::open_file::lower_name;
-use crate::words::is_header_word;
+use crate::value_kind::ValueKind;
+use crate::words::{MISSING_WORDS, has_no_value, is_header_word};
 
 /// Whether the first line names the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,12 +63,20 @@ fn lines(start: &[u8]) -> impl Iterator<Item = &[u8]> {
         .take(LINES)
 }
 
+/// These lines without comments, or the first and these where only it begins like one.
+fn rows(start: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let comments = lines(start)
+        .take_while(|line| line.starts_with(b"# "))
+        .count();
+    lines(start).skip(if comments > 1 { comments } else { 0 })
+}
+
 /// What separates fields: the candidate that most lines hold as often, and of those the one that they hold most often.
 pub(super) fn guess_delimiter(path: &Path, start: &[u8]) -> u8 {
     let name = lower_name(path);
     let preferred = if name.contains(".tsv") { b'\t' } else { b',' };
     let alike = |candidate: u8| {
-        let mut found: Vec<usize> = lines(start).map(|line| count(line, candidate)).collect();
+        let mut found: Vec<usize> = rows(start).map(|line| count(line, candidate)).collect();
         found.sort_unstable();
         let runs = found.chunk_by(|a, b| a == b).filter(|run| run[0] > 0);
         runs.map(|run| (run.len(), run[0]))
@@ -77,35 +86,52 @@ pub(super) fn guess_delimiter(path: &Path, start: &[u8]) -> u8 {
     let mut most = (preferred, alike(preferred));
     for candidate in CANDIDATES {
         let found = alike(candidate);
-        if found > most.1 {
+        // Decimals of a table without a header have commas in every line.
+        let of_decimals = most.0 == b',' && found.0 == most.1.0 && found.0 > 1;
+        if found > most.1 || of_decimals && parts_decimals(start, candidate) {
             most = (candidate, found);
         }
     }
-    let first = lines(start).next().unwrap_or_default();
-    if most.1.1 == 0
-        && (count(first, b' ') > 0 && name.contains(".txt") || blanks_part_numbers(start))
-    {
-        return b' ';
+    let first = rows(start).next().unwrap_or_default();
+    if most.1.1 == 0 {
+        let blank = count(first, b' ') > 0 && name.contains(".txt");
+        let found = [b' ', b'^', b'~']
+            .into_iter()
+            .find(|&mark| parts_numbers(start, mark));
+        return found.unwrap_or(if blank { b' ' } else { most.0 });
     }
     most.0
 }
 
-/// Whether every line has the same number of blanks, with numbers between them below the first.
-fn blanks_part_numbers(start: &[u8]) -> bool {
-    let mut lines = lines(start).map(<[u8]>::trim_ascii_end);
-    let blanks = lines.next().map_or(0, |first| count(first, b' '));
-    let is_number = |field: &[u8]| number(field).is_some();
+/// Whether every line has this mark as often, with numbers and gaps between below the first.
+fn parts_numbers(start: &[u8], mark: u8) -> bool {
+    let mut lines = rows(start).map(<[u8]>::trim_ascii_end);
+    let marks = lines.next().map_or(0, |first| count(first, mark));
     let of_numbers = |line: &[u8]| {
-        count(line, b' ') == blanks && line.split(|&byte| byte == b' ').skip(1).all(is_number)
+        count(line, mark) == marks && line.split(|&byte| byte == mark).skip(1).all(is_value)
     };
     let rest: Vec<&[u8]> = lines.collect();
-    blanks > 0 && rest.len() > 1 && rest.into_iter().all(of_numbers)
+    marks > 0 && rest.len() > 1 && rest.into_iter().all(of_numbers)
+}
+
+/// Whether all commas between these marks stand before decimals, at most one between two.
+fn parts_decimals(start: &[u8], mark: u8) -> bool {
+    let is_decimal = |field: &[u8]| {
+        let point = String::from_utf8_lossy(field).replace(',', ".");
+        !field.contains(&b',') || number(point.as_bytes()).is_some()
+    };
+    rows(start).all(|line| line.split(|byte| *byte == mark).all(is_decimal))
+}
+
+/// Whether a field is a number or a word for a missing one.
+fn is_value(field: &[u8]) -> bool {
+    number(field).is_some() || MISSING_WORDS.iter().any(|word| word.as_bytes() == field)
 }
 
 /// Whether columns are aligned by blanks, several of them between some: every line has as many words, the first at most one less, and
 /// numbers among them below the first.
 pub(super) fn blanks_align(start: &[u8]) -> bool {
-    let lines: Vec<&[u8]> = lines(start).map(<[u8]>::trim_ascii_end).collect();
+    let lines: Vec<&[u8]> = rows(start).map(<[u8]>::trim_ascii_end).collect();
     let fields = |line: &[u8]| {
         let mut quoted = false;
         let blank = move |byte: &u8| {
@@ -125,7 +151,15 @@ pub(super) fn blanks_align(start: &[u8]) -> bool {
     };
     let wanted = fields(rest[0]);
     let tabs = |line: &[u8]| count(line, b'\t');
-    let by_tabs = tabs(first) > 0 && rest.iter().all(|line| tabs(line) == tabs(first));
+    // A tab behind numbers between blanks is one of these.
+    let of_numbers = |line: &&[u8]| {
+        let before = line.split(|byte| *byte == b'\t').next().unwrap_or_default();
+        let mut own = before.split(|byte| *byte == b' ');
+        before.contains(&b' ') && own.all(|field| field.is_empty() || is_value(field))
+    };
+    let by_tabs = tabs(first) > 0
+        && rest.iter().all(|line| tabs(line) == tabs(first))
+        && !lines.iter().all(of_numbers);
     wanted > 1
         && !by_tabs
         && (wanted - 1..=wanted).contains(&fields(first))
@@ -170,13 +204,16 @@ pub(super) fn lines_are_quoted(start: &[u8]) -> bool {
     })
 }
 
-/// Whether blanks stand between a delimiter and a quote.
+/// Whether a blank, or the sign with which Excel keeps zeros, stands between a delimiter and a quote.
 pub(super) fn blanks_before_quotes(start: &[u8], delimiter: u8) -> bool {
     let parts = |line: &[u8]| {
         let mut found = line.windows(3);
-        found.any(|three| three[0] == delimiter && &three[1..] == b" \"")
+        let is_start = |three: &[u8]| {
+            three[0] == delimiter && [b" \"", b"=\""].contains(&&[three[1], three[2]])
+        };
+        line.starts_with(b"=\"") || found.any(is_start)
     };
-    lines(start).next().is_some_and(parts)
+    lines(start).take(2).any(parts)
 }
 
 /// What stands around fields that hold the delimiter: a single quote, if the first line has all its fields between such.
@@ -259,6 +296,33 @@ pub(super) struct FirstLine {
     pub(super) remark: Option<String>,
 }
 
+/// Whether a line has amounts and dates in the notations of the line below it, in all places where that has some.
+fn has_values_like(first: &ByteRecord, second: Option<&ByteRecord>) -> bool {
+    let kind = |field: &[u8]| ValueKind::of(std::str::from_utf8(field).ok()?);
+    let pairs = first.iter().zip(second.into_iter().flatten());
+    let kinds = pairs.map(|(above, under)| (kind(above), kind(under)));
+    let mut own = kinds.filter(|(_, under)| under.is_some()).peekable();
+    own.peek().is_some() && own.all(|(above, under)| above == under)
+}
+
+/// Whether a first line is a row like those below it: in most columns its word stands further down too, beside others.
+pub(super) fn is_like_rows(first: &ByteRecord, rows: &[&ByteRecord]) -> bool {
+    let stands_below = |(at, field): &(usize, &[u8])| {
+        let (same, other): (Vec<&[u8]>, Vec<&[u8]>) = rows
+            .iter()
+            .filter_map(|row| row.get(*at).filter(|own| !own.is_empty()))
+            .partition(|own| own == field);
+        same.len() > 1 && !other.is_empty()
+    };
+    let again = first.iter().enumerate().filter(stands_below).count();
+    let is_name = |(above, under): (&[u8], &[u8])| !is_value(above) && number(under).is_some();
+    let names = rows
+        .iter()
+        .take(1)
+        .any(|row| first.iter().zip(*row).any(is_name));
+    first.len() > 1 && 2 * again > first.len() && !names
+}
+
 /// Whether the first line names the columns, above this one.
 pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> FirstLine {
     let texts: Vec<String> = first
@@ -266,13 +330,13 @@ pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> Fir
         .take(filled(first).max(1))
         .map(|field| String::from_utf8_lossy(field).trim().to_lowercase())
         .collect();
-    let numbers = texts.iter().any(|text| text.parse::<f64>().is_ok());
+    let numbers = texts.iter().any(|text| number(text.as_bytes()).is_some());
     let sure = |is_header| FirstLine {
         is_header,
         remark: None,
     };
     if !numbers || texts.iter().any(|text| is_header_word(text)) {
-        return sure(true);
+        return sure(numbers || !has_values_like(first, second));
     }
     let counted = |texts: &[String], from: usize| {
         texts
@@ -292,7 +356,7 @@ pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> Fir
                 .windows(2)
                 .all(|two| (two[1] - two[0] - step).abs() <= 1e-9 * step.abs())
     };
-    let is_word = |text: &&String| text.parse::<f64>().is_err();
+    let is_word = |text: &&String| number(text.as_bytes()).is_none();
     let words = texts.iter().take_while(is_word).count();
     // Such as the wavelengths of spectra: decimals that rise from column to column, above numbers that do not.
     let rise = |values: Vec<f64>| values.windows(2).all(|two| two[0] < two[1]);
@@ -310,6 +374,9 @@ pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> Fir
     };
     let enough = own.len() >= FEWEST_NUMBERED || own.len() > 2 && below.is_some_and(is_other);
     let scale = enough && own.len() + words == texts.len() && rise(own) && below.is_some_and(falls);
+    // A word above numbers alone is no object, unless it says that there is no number.
+    let one_word = words == 1 && below.is_some_and(|row| row.iter().all(is_value));
+    let names_numbers = |word: &str| one_word && !word.is_empty() && !has_no_value(word);
     let names_steps = words == 0 && scale && (in_turn(&texts) || texts.len() >= MANY_NUMBERED);
     match texts.split_first() {
         Some((first, _)) if names_steps && !counted(&texts, 0) => FirstLine {
@@ -322,11 +389,12 @@ pub(super) fn first_line(first: &ByteRecord, second: Option<&ByteRecord>) -> Fir
         },
         // Words or an index without a name, and columns that are called by years or other whole numbers in turn.
         _ if words > 0 && in_turn(&texts[words..]) => sure(true),
-        Some((word, _)) if words > 0 && scale => FirstLine {
+        Some((word, _)) if words > 0 && scale || names_numbers(word) => FirstLine {
             is_header: true,
             remark: Some(format!(
-                "the first line, '{}' and numbers that rise, is taken for names; if it is not, give {}",
+                "the first line, '{}' and numbers{}, is taken for names; if it is not, give {}",
                 shown(word),
+                if scale { " that rise" } else { "" },
                 option("header").off()
             )),
         },

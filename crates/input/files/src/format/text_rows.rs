@@ -10,12 +10,12 @@ use csv::ByteRecord;
 use partita_core::option;
 
 use super::description::OpenOptions;
-use super::text_bounds::{above, grouped_names, is_sum, may_be_below, units};
+use super::text_bounds::{above, grouped_names, is_sum, may_be_below, units, worded};
 use super::text_bytes::{Blanks, Counted, Lines};
 use super::text_encoding::Decoded;
 use super::text_layout::{
     FirstLine, Header, blanks_align, blanks_before_quotes, check_one_column, commas_are_decimal,
-    first_line, guess_delimiter, lines_are_quoted, named_in_first_line, quote,
+    first_line, guess_delimiter, is_like_rows, lines_are_quoted, named_in_first_line, quote,
 };
 use crate::error::{FileError, READ, Result, Row, shown};
 use crate::number::number;
@@ -57,6 +57,9 @@ pub(crate) struct TextReader {
     headers: u64,
     comments: u64,
     short_rows: u64,
+    /// Sums among the rows, and the most fields of a row that are not empty.
+    sums: u64,
+    worded: usize,
     /// The header as it stands, and whether it differs in kind from a row below it: a number stands where it has a word.
     header_row: Option<ByteRecord>,
     header_differs: bool,
@@ -135,7 +138,8 @@ impl TextReader {
             None if blanks_align(&start) => b' ',
             None => guess_delimiter(path, &start),
         };
-        if asked.is_none() && blanks_align(&start) {
+        let several = start.windows(2).any(|two| two == b"  " || two == b"\n ");
+        if asked.is_none() && blanks_align(&start) || delimiter == b' ' && several {
             blanks = Some(Blanks::repeated());
         } else if blanks_before_quotes(&start, delimiter) {
             blanks = Some(Blanks::before_quotes(delimiter));
@@ -167,6 +171,8 @@ impl TextReader {
             headers: 0,
             comments: 0,
             short_rows: 0,
+            sums: 0,
+            worded: 0,
             header_row: None,
             header_differs: false,
             before: None,
@@ -238,7 +244,7 @@ impl TextReader {
         let second = second.unwrap_or_default();
         self.fields = first.len();
         let found = match header {
-            Header::Auto => first_line(&first, self.ahead.front().map(|(row, _)| row)),
+            Header::Auto => self.judged(&first),
             asked => FirstLine {
                 is_header: asked == Header::Yes,
                 remark: None,
@@ -304,6 +310,20 @@ impl TextReader {
         self.remarks.extend(found.remark);
         self.say_encoding();
         Ok(())
+    }
+
+    /// What the first line is, above those that were read ahead.
+    fn judged(&self, first: &ByteRecord) -> FirstLine {
+        let below: Vec<&ByteRecord> = self.ahead.iter().map(|(row, _)| row).collect();
+        let mut found = first_line(first, below.first().copied());
+        if found.is_header && is_like_rows(first, &below) {
+            found.is_header = false;
+            found.remark = Some(format!(
+                "the first line is taken for an object, since its words stand below it too; if it names the columns give {}",
+                option("header").on()
+            ));
+        }
+        found
     }
 
     /// The names of columns, of two lines where the first names groups of columns, which is said.
@@ -429,6 +449,11 @@ impl TextReader {
                 continue;
             }
             self.before = below;
+            if !self.all_rows && is_sum(record) && worded(record) < self.worded {
+                self.sums += 1;
+                continue;
+            }
+            self.worded = self.worded.max(worded(record));
             if below == Some("blank") && !self.keep_blank && !self.all_rows && record.len() > 1 {
                 self.blank_rows += 1;
                 continue;
@@ -485,8 +510,9 @@ impl TextReader {
             (
                 &mut self.comments,
                 "of comments among the others",
-                keeps + " them)",
+                keeps.clone() + " them)",
             ),
+            (&mut self.sums, "of sums among the others", keeps + " them)"),
             (
                 &mut self.short_rows,
                 "shorter than the header",

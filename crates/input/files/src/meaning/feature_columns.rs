@@ -9,7 +9,7 @@ use super::frame::Frame;
 use super::gaps;
 use super::read_options::ReadOptions;
 use crate::dictionary::Dictionary;
-use crate::error::{FileError, Result};
+use crate::error::{FileError, Result, shown};
 use crate::format::reader::Limit;
 use crate::label_number::MISSING;
 use crate::words::add_counts;
@@ -159,4 +159,63 @@ pub(super) fn spread(
 fn put(table: &mut Array2<f64>, column: usize, values: &[f64]) {
     let cells = table.column_mut(column).into_iter().zip(values);
     cells.for_each(|(to, &value)| *to = value);
+}
+
+/// What is said of rows without a value in any feature, such as the title of a group of rows.
+pub(super) fn without_value(
+    gaps: &[(u32, u32)],
+    features: usize,
+    names: Option<&[String]>,
+) -> Option<String> {
+    let rows = gaps.chunk_by(|a, b| a.0 == b.0);
+    let mut empty = rows.filter(|own| own.len() == features);
+    let first = empty.next()?[0].0 as usize;
+    let name = names.and_then(|names| names.get(first));
+    let name = name.map_or(String::new(), |name| format!(", '{}'", shown(name)));
+    Some(format!(
+        "objects without a value in any feature: {}, the first is {}{name}; their labels say nothing, take the rows out of the file",
+        empty.count() + 1,
+        first + 1
+    ))
+}
+
+/// Fills the empty half of a table of all pairs of objects with the other; none of other tables.
+pub(super) fn mirror_half(found: &mut [Feature]) -> Option<String> {
+    let mut columns: Vec<&mut Vec<f64>> = found
+        .iter_mut()
+        .filter_map(|feature| match feature {
+            Feature::Numbers(values) => Some(values),
+            _ => None,
+        })
+        .collect();
+    let n = columns.len();
+    let is_half = |lower: bool| {
+        let fits = |(at, column): (usize, &&mut Vec<f64>)| {
+            let mut rows = column.iter().enumerate();
+            column.len() == n
+                && rows.all(|(row, value)| row == at || value.is_nan() == ((row < at) == lower))
+        };
+        n > 2 && columns.iter().enumerate().all(fits)
+    };
+    let lower = is_half(true);
+    if !lower && !is_half(false) {
+        return None;
+    }
+    for at in 0..n {
+        for row in 0..at {
+            let (from, to) = if lower {
+                ((row, at), (at, row))
+            } else {
+                ((at, row), (row, at))
+            };
+            columns[to.0][to.1] = columns[from.0][from.1];
+        }
+        if columns[at][at].is_nan() {
+            columns[at][at] = 0.0;
+        }
+    }
+    Some(
+        "one half of the table is empty, as of pairs of objects; it is filled with the other half"
+            .to_owned(),
+    )
 }

@@ -5,13 +5,13 @@ use partita_core::option;
 
 use super::base_columns::has_many_values;
 use super::complaints::{complaint, refused, times, too_many};
-use super::feature_columns::{Feature, fill, numbered, spread};
+use super::feature_columns::{Feature, fill, mirror_half, numbered, spread, without_value};
 use super::frame::{Frame, are_names};
 use super::marks;
 use super::read_options::{Encode, Impute, ReadOptions, Truth};
 use super::reading::MOST_DIFFERENT;
 use super::roles::{Reason, Role};
-use super::values::{self, FEWEST_OBJECTS, Meaning, Notation};
+use super::values::{self, FEWEST_OBJECTS, Meaning, Notation, has_digit};
 use crate::amount::amount;
 use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Result, WrongValue, shown};
@@ -65,6 +65,7 @@ pub(crate) fn table(
     }
     let later = |feature: &Feature| matches!(feature, Feature::LeftOut);
     read_words(frame, places, &mut found, later, limit)?;
+    let given = names;
     let last_name = names.and_then(|names| names.last());
     let ends_with_sums = !options.all_rows
         && adds_up(
@@ -117,6 +118,8 @@ pub(crate) fn table(
     let mut gaps = Vec::new();
     if options.impute != Some(Impute::None) {
         gaps = fill(frame.path(), &columns, options, &mut values)?;
+        let said = without_value(&gaps, columns.len(), object_names.as_deref().or(given));
+        frame.roles.warnings.extend(said);
     }
     if options.impute.is_none() {
         frame.roles.filled = kept.iter().map(|feature| feature.gaps()).sum();
@@ -327,9 +330,16 @@ fn decide(
     decision.check()?;
     let remark = marks::remark(&decision.marks);
     decision.frame.roles.warnings.extend(remark);
+    let mut sure = Vec::new();
+    for feature in found.iter() {
+        if let Feature::Numbers(values) = feature {
+            let codes = values::stand_for_missing(values, &[]).into_iter();
+            sure.extend(codes.filter_map(|(code, _, sure)| sure.then_some(code)));
+        }
+    }
     for (feature, &at) in found.iter_mut().zip(places) {
         if let Feature::Numbers(values) = feature {
-            decision.look_for_markers(at, values);
+            decision.look_for_markers(at, values, &sure);
         }
     }
     if let Some(half) = mirror_half(found) {
@@ -412,6 +422,12 @@ impl Decision<'_> {
                 return Ok(Feature::Numbers(
                     read.map(|value| value.unwrap_or(f64::NAN)).collect(),
                 ));
+            }
+            // Such as a letter before the number of an invoice that was cancelled.
+            Meaning::Mixed(found)
+                if open && words::is_key(&name) && found.keys().all(|word| has_digit(word)) =>
+            {
+                return Ok(self.leave_out(at, Reason::Key));
             }
             Meaning::Mixed(found) if open => {
                 self.complaints.push(complaint(&name, &found, &words));
@@ -522,12 +538,12 @@ impl Decision<'_> {
     }
 
     /// Makes numbers that surely mean that there is no value gaps, and warns of those that may.
-    fn look_for_markers(&mut self, at: usize, values: &mut [f64]) {
+    fn look_for_markers(&mut self, at: usize, values: &mut [f64], known: &[f64]) {
         if self.options.missing.is_some() {
             return;
         }
         let name = shown(&self.frame.names[at]);
-        for (value, count, sure) in values::stand_for_missing(values) {
+        for (value, count, sure) in values::stand_for_missing(values, known) {
             let often = times(count as u64);
             if sure {
                 let gaps = values.iter_mut().filter(|own| **own == value);
@@ -537,7 +553,7 @@ impl Decision<'_> {
             }
             let (taken, what, words) = if sure {
                 (
-                    "far below all others, and is taken for a missing value",
+                    "far from all others, and is taken for a missing value",
                     "it is a number",
                     "NA".to_owned(),
                 )
@@ -626,47 +642,6 @@ impl Decision<'_> {
         }
         Ok(())
     }
-}
-
-/// Fills the empty half of a table of all pairs of objects with the other; none of other tables.
-fn mirror_half(found: &mut [Feature]) -> Option<String> {
-    let mut columns: Vec<&mut Vec<f64>> = found
-        .iter_mut()
-        .filter_map(|feature| match feature {
-            Feature::Numbers(values) => Some(values),
-            _ => None,
-        })
-        .collect();
-    let n = columns.len();
-    let is_half = |lower: bool| {
-        let fits = |(at, column): (usize, &&mut Vec<f64>)| {
-            let mut rows = column.iter().enumerate();
-            column.len() == n
-                && rows.all(|(row, value)| row == at || value.is_nan() == ((row < at) == lower))
-        };
-        n > 2 && columns.iter().enumerate().all(fits)
-    };
-    let lower = is_half(true);
-    if !lower && !is_half(false) {
-        return None;
-    }
-    for at in 0..n {
-        for row in 0..at {
-            let (from, to) = if lower {
-                ((row, at), (at, row))
-            } else {
-                ((at, row), (row, at))
-            };
-            columns[to.0][to.1] = columns[from.0][from.1];
-        }
-        if columns[at][at].is_nan() {
-            columns[at][at] = 0.0;
-        }
-    }
-    Some(
-        "one half of the table is empty, as of pairs of objects; it is filled with the other half"
-            .to_owned(),
-    )
 }
 
 /// Whether numbers may be labels: whole, and few.

@@ -62,11 +62,12 @@ impl<'a> Reading<'a> {
 
     /// Marks that few of the numbers have behind them, such as the flags of official statistics, are taken for notes.
     pub(super) fn take_flags(&mut self, words: &Dictionary, counts: &[u64]) {
-        if !words
+        let apart = words
             .values()
             .iter()
-            .any(|value| value.trim().contains(' '))
-        {
+            .any(|value| value.trim().contains(' '));
+        let mut read = self.amounts.iter().flatten();
+        if !apart && !read.any(|found| found.value.fract() != 0.0) {
             return;
         }
         let is_flag = |unit: &str| {
@@ -130,7 +131,7 @@ impl<'a> Reading<'a> {
         if self.unread == 0 || self.read == 0 {
             return None;
         }
-        let ranges = self.unread <= self.read;
+        let ranges = self.unread <= self.read || words.values().len() > MOST_DIFFERENT;
         let mut kinds = self.amounts.iter().flatten();
         let quoted = |taken: &[String]| format!("'{}'", taken.join("', '"));
         if kinds
@@ -165,15 +166,15 @@ impl<'a> Reading<'a> {
     /// Takes numbers whose units are of one kind in the first of these; gives the units, if there are several.
     pub(super) fn unite(&mut self) -> Vec<String> {
         let units: Vec<&str> = self.units().into_iter().collect();
-        // One is the plural of the other.
-        if let &[one, many] = &*units
-            && many.strip_suffix('s') == Some(one)
-            && !one.is_empty()
-        {
-            self.amounts
-                .iter_mut()
-                .flatten()
-                .for_each(|amount| amount.unit = one);
+        // One is the plural of the other, or another spelling, and left out of some numbers.
+        let mut named = units.clone();
+        named.retain(|unit| !unit.is_empty());
+        let plural = || named.len() == 2 && named[1].strip_suffix('s') == Some(named[0]);
+        let same = || factors(&named).is_some_and(|own| own.iter().all(|one| *one == own[0]));
+        let of_kind = named.len() == units.len() || factors(&units).is_none();
+        if named.len() > 1 && of_kind && (plural() || same()) {
+            let amounts = self.amounts.iter_mut().flatten();
+            amounts.for_each(|amount| amount.unit = named[0]);
             return Vec::new();
         }
         if [["N", "S"], ["E", "W"]].iter().any(|two| units == two) {

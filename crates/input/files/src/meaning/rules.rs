@@ -312,10 +312,14 @@ fn features_that_number_rows(facts: &Facts<'_>) -> Vec<String> {
     let mut counts = Vec::new();
     let mut ids = Vec::new();
     let mut times = Vec::new();
-    for (name, column) in names.iter().zip(values.columns()) {
+    for (at, (name, column)) in names.iter().zip(values.columns()).enumerate() {
+        // Such as the numbers of the rows that were taken out of a larger table.
+        let first_rises = at == 0
+            && facts.names.is_none()
+            && column.windows(2).into_iter().all(|two| two[0] < two[1]);
         if counts_rows(column) {
             counts.push(name.as_str());
-        } else if words::is_id(name) && all_whole_and_different(column) {
+        } else if (words::is_id(name) || first_rises) && all_whole_and_different(column) {
             ids.push(name.as_str());
         } else if words::is_time(name) && !words::is_duration(name) && !is_category(column) {
             times.push(name.as_str());

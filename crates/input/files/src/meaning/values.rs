@@ -191,7 +191,7 @@ pub(crate) fn of_words(words: &Dictionary, notation: Notation) -> Meaning {
     })
 }
 
-fn has_digit(word: &str) -> bool {
+pub(crate) fn has_digit(word: &str) -> bool {
     word.contains(|letter: char| letter.is_ascii_digit())
 }
 
@@ -294,13 +294,13 @@ fn has_ranges(words: &Dictionary) -> bool {
 }
 
 /// Numbers that stand for missing values more often than not; how often each, and whether it surely does: it is below 0, and all others are
-/// not or are nearer to each other.
-pub(crate) fn stand_for_missing(values: &[f64]) -> Vec<(f64, usize, bool)> {
+/// not or are nearer to each other, or it does in another column, whose numbers are `known`.
+pub(crate) fn stand_for_missing(values: &[f64], known: &[f64]) -> Vec<(f64, usize, bool)> {
     let mut found: Vec<(f64, usize)> = Vec::new();
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    let mut others: Vec<f64> = Vec::with_capacity(values.len());
     for &value in values.iter().filter(|value| !value.is_nan()) {
         if !words::is_missing_code(value) {
-            (low, high) = (low.min(value), high.max(value));
+            others.push(value);
         } else if let Some((_, count)) = found.iter_mut().find(|(code, _)| *code == value) {
             *count += 1;
         } else {
@@ -308,14 +308,36 @@ pub(crate) fn stand_for_missing(values: &[f64]) -> Vec<(f64, usize, bool)> {
         }
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let range = |others: &[f64]| {
+        let low = others.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        (low, high)
+    };
+    let (low, high) = range(&others);
     let judged = found.into_iter().filter_map(|(code, count)| {
         let far = low - code > high - low;
-        let sure = code < 0.0 && (low >= 0.0 && (code <= -77.0 || far) || code <= -99.0 && far);
         let above = code - high > high - low && high > low;
+        let sure = code < 0.0
+            && (low >= 0.0
+                && (code <= -77.0 || code.fract() != 0.0 || far || known.contains(&code))
+                || code <= -99.0 && far)
+            || above && (code >= 1e20 || code.fract() != 0.0 && code > 99.0);
         let suspected = sure || code < 0.0 && low >= 0.0 || above;
         (count > 1 && low <= high && suspected).then_some((code, count, sure))
     });
-    judged.collect()
+    let mut judged: Vec<(f64, usize, bool)> = judged.collect();
+    if low == -1.0 || low < 0.0 && low % 100.0 == 0.0 {
+        // The one number below all others may be another code of its program.
+        let all = others.len();
+        others.retain(|value| *value > low);
+        let (next, high) = range(&others);
+        let count = all - others.len();
+        let far = count > 2 && next - low > high - next;
+        let sure = low < -1.0 && (far || known.contains(&low) && next >= 0.0);
+        let suspected = sure || low == -1.0 && next >= 0.0 && high >= 10.0;
+        judged.extend((count > 1 && next < high && suspected).then_some((low, count, sure)));
+    }
+    judged
 }
 
 /// Whether points stand between thousands: every number with one has three digits behind each, and there are numbers below 1000 without.
@@ -341,8 +363,10 @@ fn alike(a: &[f64], b: &[f64]) -> bool {
 
 /// Why a column of numbers is no feature, if it is none: it numbers the rows, is an id, a time or a weight.
 pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
+    let mut there = values.to_vec();
+    there.retain(|value| !value.is_nan());
     let first = values.first().copied().unwrap_or(f64::NAN);
-    let whole = values.iter().all(|value| value.fract() == 0.0);
+    let whole = there.iter().all(|value| value.fract() == 0.0);
     let step = values.get(1).map_or(0.0, |second| second - first);
     let mut rows = values.iter().enumerate();
     // Decimals such as 0.1 are not exact.
@@ -353,20 +377,20 @@ pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
     let mut seen = HashSet::with_capacity(values.len());
     let mut differ = || values.iter().all(|value| seen.insert(value.to_bits()));
     let enough = values.len() >= FEWEST_OBJECTS;
-    let rises = || values.windows(2).all(|two| two[0] < two[1]);
-    let among = |low: f64, high: f64| values.iter().all(|value| (low..high).contains(value));
+    let rises = || there.windows(2).all(|two| two[0] < two[1]);
+    let falls = || there.windows(2).any(|two| two[0] > two[1]);
+    let among = |low: f64, high: f64| there.iter().all(|value| (low..high).contains(value));
     let serial = || {
         whole && (among(EPOCH, f64::INFINITY) || words::is_day(name) && among(SERIAL.0, SERIAL.1))
     };
     let is_month = || {
         (words::is_time(name) || words::is_period(name))
-            && values
-                .iter()
-                .all(|&value| calendar::is_compact_month(value))
+            && there.iter().all(|&value| calendar::is_compact_month(value))
     };
-    let epoch = || whole && (among(EPOCH, 2.0 * EPOCH) || among(1e3 * EPOCH, 2e3 * EPOCH));
+    let epoch = || among(EPOCH, 2.0 * EPOCH) || among(1e3 * EPOCH, 2e3 * EPOCH);
     let is_phone = words::is_phone(name) && among(1e5, f64::INFINITY);
-    let is_key = (words::is_key(name) || is_phone) && whole && enough;
+    let repeats = words::is_id(name) && !falls() || words::is_one_of(&["id"], name);
+    let is_key = (words::is_key(name) || is_phone || repeats) && whole && enough;
     let table: [(bool, Reason); 6] = [
         (
             enough
@@ -377,7 +401,7 @@ pub(crate) fn no_feature(name: &str, values: &[f64]) -> Option<Reason> {
         ),
         (
             enough
-                && (values.iter().all(|&value| calendar::is_compact(value)) || epoch() && rises()),
+                && (there.iter().all(|&value| calendar::is_compact(value)) || epoch() && rises()),
             Reason::Dates,
         ),
         (
@@ -442,8 +466,13 @@ mod tests {
             (&[-9.0, -9.0, -6.0, 30.0], &[]),
             (&[0.0, 30.0, -9.0, -9.0], &[(-9.0, 2, false)]),
             (&[0.0, 5.0, -9.0, -9.0], &[(-9.0, 2, true)]),
+            (&[1.0, 5.0, -200.0, -200.0, -200.0], &[(-200.0, 3, true)]),
+            (&[1.0, 500.0, -200.0, -200.0, -200.0], &[]),
+            (&[1.0, 99.88, 99.88, 50.0], &[]),
+            (&[1.0, 30.0, -1.0, -1.0], &[(-1.0, 2, false)]),
+            (&[1.0, 30.0, 999.9, 999.9], &[(999.9, 2, true)]),
         ] {
-            assert_eq!(stand_for_missing(values), expected, "{values:?}");
+            assert_eq!(stand_for_missing(values, &[]), expected, "{values:?}");
         }
     }
 
@@ -470,6 +499,8 @@ mod tests {
             ("3|4|5|6|E7.1", "{\"E7.1\": 1}"),
             ("Less than 1 year|4|12|40", "[1.0, 4.0, 12.0, 40.0]"),
             ("01:57:32|111:06:40", "[7052.0, 400000.0]"),
+            ("3.1a|4|5|6.5b|7|8", "[3.1, 4.0, 5.0, 6.5, 7.0, 8.0]"),
+            ("<1 year|4|>9 years", "[1.0, 4.0, 9.0]"),
             ("3|b", "{\"b\": 1}"),
             ("5%|0.5|7%", "[\"\", \"%\"]"),
             ("3 kg|4 cm", "[\"cm\", \"kg\"]"),
