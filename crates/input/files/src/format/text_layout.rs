@@ -315,12 +315,10 @@ pub(super) fn is_like_rows(first: &ByteRecord, rows: &[&ByteRecord]) -> bool {
         same.len() > 1 && !other.is_empty()
     };
     let again = first.iter().enumerate().filter(stands_below).count();
-    let is_name = |(above, under): (&[u8], &[u8])| !is_value(above) && number(under).is_some();
-    let names = rows
+    let mut fields = first
         .iter()
-        .take(1)
-        .any(|row| first.iter().zip(*row).any(is_name));
-    first.len() > 1 && 2 * again > first.len() && !names
+        .chain(rows.iter().take(1).flat_map(|row| row.iter()));
+    first.len() > 1 && 2 * again > first.len() && fields.all(|field| number(field).is_none())
 }
 
 /// Whether the first line names the columns, above this one.
