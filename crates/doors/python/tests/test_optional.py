@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -37,6 +38,14 @@ def test_pictures_of_choices_and_ensembles(ensemble, axes):
     # Without ax= a picture makes its own.
     drawn = pt.plot.agreement(ensemble)
     assert drawn.get_title() and drawn.figure is not axes.figure
+
+
+def test_estimators_say_which_library_they_lack(monkeypatch):
+    for name in ("sklearn", "sklearn.base"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "partita._estimators", raising=False)
+    with pytest.raises(ImportError, match="pip install scikit-learn"):
+        pt.ConsensusClustering(2)
 
 
 def test_flow_between_clusterings(labels, axes):

@@ -116,7 +116,12 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """The estimators, which need scikit-learn, imported when they are asked for."""
     if name in ("ConsensusClustering", "LabelConsensus", "StableClusters"):
-        return getattr(importlib.import_module("partita._estimators"), name)
+        try:
+            return getattr(importlib.import_module("partita._estimators"), name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.startswith("sklearn"):
+                raise
+            raise ImportError(f"{name} is an estimator of scikit-learn, which is not installed: pip install scikit-learn; generate and consensus do without") from None
     raise AttributeError(f"module 'partita' has no attribute '{name}'")
 
 
