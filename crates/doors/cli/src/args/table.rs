@@ -37,7 +37,12 @@ pub(crate) struct FileArgs {
     pub(crate) only: Vec<ColumnList>,
     /// Words that mean that a value is missing. They take the place of NA, NaN, N/A, null, None, ? and the others that pandas knows; ''
     /// for none. Empty fields are always missing.
-    #[arg(long, value_name = "WORD,…", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "WORD,…",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
     pub(crate) missing: Option<Vec<String>>,
     /// The first line names the columns (CSV, TSV). [default: it does unless it holds a number]
     #[arg(long, conflicts_with = "no_header")]
