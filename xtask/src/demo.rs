@@ -19,7 +19,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     println!("Building partita for a first look (three to four minutes the first time) …");
     let flags = "build --profile quick -p partita-cli --no-default-features --bin partita";
     shell::run(&mut workspace.cargo(flags))?;
-    let binary = workspace.target(&format!("quick/partita{}", env::consts::EXE_SUFFIX))?;
+    let binary = workspace.program("quick", "partita")?;
     job(workspace, &binary)?;
     println!(
         "\n{} reads text tables and computes slowly; all of it: cargo install --locked --path crates/doors/cli",

@@ -121,17 +121,22 @@ impl Workspace {
         Ok(self.metadata()?.target_directory.join(folder))
     }
 
+    /// Where cargo puts a binary that is built with this profile.
+    pub(crate) fn program(&self, profile: &str, binary: &str) -> Result<PathBuf> {
+        self.target(&format!("{profile}/{binary}{}", env::consts::EXE_SUFFIX))
+    }
+
     /// Builds a binary of a crate for use and says where it is. The command line is built from whatever else is: it asks the
     /// most of dependencies, and cargo would build them anew where less is asked.
     pub(crate) fn released(&self, package: &str, binary: &str) -> Result<PathBuf> {
         let mut cargo = self.cargo("build --release -p partita-cli -p");
         shell::run(cargo.args([package, "--bin", binary]))?;
-        self.target(&format!("release/{binary}{}", env::consts::EXE_SUFFIX))
+        self.program("release", binary)
     }
 
     /// Where the tests' build of a binary is, brought up to date.
     pub(crate) fn tested(&self, binary: &str) -> Result<PathBuf> {
         shell::run(&mut self.cargo("test --quiet --workspace --tests --no-run"))?;
-        self.target(&format!("debug/{binary}{}", env::consts::EXE_SUFFIX))
+        self.program("debug", binary)
     }
 }

@@ -98,6 +98,15 @@ pub fn option(name: &'static str) -> Advice<'static> {
     }
 }
 
+/// What stands between an option and its value: one that begins like an option needs more than a blank.
+fn mark_before(value: &str) -> char {
+    if value.len() > 1 && value.starts_with('-') {
+        '='
+    } else {
+        ' '
+    }
+}
+
 impl Advice<'_> {
     /// With another name in Python.
     #[must_use]
@@ -148,9 +157,12 @@ impl Advice<'_> {
         match &self.value {
             Value::Open | Value::Switch(true) => write!(f, "{dashes}{}", self.name),
             Value::Switch(false) => write!(f, "--no-{}", self.name),
-            Value::Word(word) => write!(f, "{dashes}{} {word}", self.name),
-            Value::Name(name) => write!(f, "{dashes}{} '{name}'", self.name),
-            Value::Words(words) => write!(f, "{dashes}{} '{}'", self.name, words.join(",")),
+            Value::Word(word) => write!(f, "{dashes}{}{}{word}", self.name, mark_before(word)),
+            Value::Name(name) => write!(f, "{dashes}{}{}'{name}'", self.name, mark_before(name)),
+            Value::Words(words) => {
+                let words = words.join(",");
+                write!(f, "{dashes}{}{}'{words}'", self.name, mark_before(&words))
+            }
         }
     }
 

@@ -8,7 +8,7 @@ pub enum State {
     /// The command does it.
     Works,
     /// The command does it; what the paper leaves open was chosen as `why` says.
-    Open,
+    OurChoice,
     /// The command does it, and what comes out is not what the paper prints.
     OtherResult,
     /// It is there, and differs as `why` says.
@@ -22,7 +22,7 @@ pub enum State {
 impl State {
     const ALL: [(Self, &str); 6] = [
         (Self::Works, "works"),
-        (Self::Open, "open"),
+        (Self::OurChoice, "our choice"),
         (Self::OtherResult, "other result"),
         (Self::Differs, "differs"),
         (Self::NotDone, "not done"),
@@ -31,7 +31,7 @@ impl State {
 
     /// Whether a command does it.
     fn done(self) -> bool {
-        matches!(self, Self::Works | Self::Open | Self::OtherResult)
+        matches!(self, Self::Works | Self::OurChoice | Self::OtherResult)
     }
 
     fn name(self) -> &'static str {
@@ -131,7 +131,7 @@ const HEAD: &str = "\
 # The five papers, item by item\n\n\
 Written by `cargo xtask reproduce --pages` from `crates/dev/reproduce/published/items.csv`. An item is what a reader of the paper may want to do: a formula, a method, a data\n\
 set, a table, a claim. *Works*: the command under its number does what the paper describes; a test runs all of them from top to bottom in a folder with `datasets/iris.csv` and\n\
-`datasets/wine.csv` (those of KDD with fewer rows). *Open*: so too, and *why* says what was chosen that the paper leaves open. Of both the paper prints no result, or none that ours\n\
+`datasets/wine.csv` (those of KDD with fewer rows). *Our choice*: so too, and *why* says what was chosen that the paper leaves open. Of both the paper prints no result, or none that ours\n\
 contradicts. *Other result*: the command does what the paper describes, and what comes out is not what it prints. *Differs*: it is there, otherwise than described, or on other data.\n\
 *Not tried*: nobody has compared it. Values are compared with the print in the other pages of this folder.\n\n";
 

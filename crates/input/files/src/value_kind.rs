@@ -9,6 +9,7 @@ use crate::amount::{amount, common_end, parts};
 use crate::calendar;
 pub use crate::notation::ValueKind;
 use crate::units::is_common_unit;
+use crate::words::has_no_value;
 
 /// In which notation a text is a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,13 +56,18 @@ impl ValueKind {
             .filter(|kind| !matches!(kind, Self::Unit | Self::Note | Self::Bound | Self::Pair))
     }
 
-    /// Whether all of these texts are numbers, pairs of them or dates, in whatever notation: values, not names.
+    /// Whether all of these texts are numbers, pairs of them or dates, in whatever notation, or say that there is none: values, not names.
     pub(crate) fn are_values(texts: &[String]) -> bool {
+        let mut texts: Vec<&String> = texts.iter().collect();
+        texts.retain(|text| !has_no_value(text));
+        if texts.is_empty() {
+            return false;
+        }
         let units = texts.iter().filter_map(|text| amount(text, '.'));
         let units: BTreeSet<&str> = units.map(|amount| amount.unit).collect();
         let few = units.len() < 2 || 2 * units.len() < texts.len();
-        let end = common_end(texts.iter()).unwrap_or("");
-        let is_amount = |text: &String| {
+        let end = common_end(texts.iter().copied()).unwrap_or("");
+        let is_amount = |text: &&String| {
             let own = text.strip_suffix(end).unwrap_or(text);
             amount(own, '.').or_else(|| amount(own, ',')).is_some()
         };
@@ -215,6 +221,7 @@ mod tests {
             &["€ 12.50 p.n.", "€ 9 p.n."],
             &["35.2N", "12.5S", "4.75N", "3N", "5S"],
             &["512k", "3.1M", "4.2M", "9M", "8M"],
+            &["1.200,5", "k.A.", "900,25"],
         ] {
             assert!(all(values), "{values:?}");
         }
@@ -224,6 +231,7 @@ mod tests {
             &["85123A", "85124A"],
             &["FV/1/2024", "FV/2/2024"],
             &["10.0.0.1", "10.0.0.2"],
+            &["k.A."],
         ] {
             assert!(!all(names), "{names:?}");
         }

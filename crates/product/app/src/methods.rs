@@ -38,17 +38,17 @@ pub fn all() -> impl Iterator<Item = &'static dyn Consensus> {
 /// # Errors
 /// [`AppError::Request`] with the nearest name.
 pub fn find(name: &str) -> Result<&'static dyn Consensus, AppError> {
-    match all().find(|method| name_of(*method) == name) {
-        Some(method) => Ok(method),
-        None => partita::method(name).map_err(|reason| {
-            let list = command("methods");
-            let joint = match reason {
-                MethodError::Feature { .. } => ";",
-                _ => "",
-            };
-            AppError::request(format!("{reason}{joint} {list} lists them all"))
-        }),
+    if let Some(method) = all().find(|method| name_of(*method) == name) {
+        return Ok(method);
     }
+    partita::method(name).map_err(|reason| {
+        if matches!(reason, MethodError::Feature { .. }) {
+            return AppError::request(reason.to_string());
+        }
+        let reason = MethodError::unknown(name, all().map(name_of));
+        let list = command("methods");
+        AppError::request(format!("{reason} {list} lists them all"))
+    })
 }
 
 /// Name of a method.

@@ -72,21 +72,28 @@ pub fn method(name: &str) -> Result<&'static dyn Consensus, MethodError> {
     let found = METHODS.iter().find(|method| method.info().name == name);
     found.copied().ok_or_else(|| {
         let feature = FEATURES.iter().find(|(known, _)| *known == name);
-        match feature {
-            Some((_, feature)) => MethodError::Feature {
+        let names = METHODS.iter().map(|method| method.info().name);
+        feature.map_or_else(
+            || MethodError::unknown(name, names),
+            |(_, feature)| MethodError::Feature {
                 name: name.into(),
                 feature,
             },
-            None => MethodError::Unknown {
-                name: name.into(),
-                nearest: nearest(name),
-            },
-        }
+        )
     })
 }
 
-fn nearest(name: &str) -> Option<&'static str> {
-    let names = METHODS.iter().map(|method| method.info().name);
+impl MethodError {
+    /// There is no method of this name; it may be meant for one of these.
+    pub fn unknown(name: &str, names: impl Iterator<Item = &'static str>) -> Self {
+        Self::Unknown {
+            name: name.into(),
+            nearest: nearest(name, names),
+        }
+    }
+}
+
+fn nearest(name: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     names.max_by(|a, b| strsim::jaro(name, a).total_cmp(&strsim::jaro(name, b)))
 }
 

@@ -274,6 +274,9 @@ fn name_of_sum(field: &[u8]) -> &str {
     text(field).trim_end_matches([':', '.'])
 }
 
+/// What sums of a part of the rows begin with.
+const SUBTOTAL: &str = "subtotal";
+
 /// Whether a row is called as sums and means are; US Total is one.
 pub(super) fn is_sum(row: &ByteRecord) -> bool {
     let is_total = |name: &str| {
@@ -282,7 +285,9 @@ pub(super) fn is_sum(row: &ByteRecord) -> bool {
         let first = name.split_once(':').map_or(name, |(first, _)| first);
         is_one_of(SUMS, first)
             || last.is_some_and(|last| is_one_of(&SUMS[..2], last))
-            || name.to_lowercase().starts_with("subtotal")
+            || name
+                .get(..SUBTOTAL.len())
+                .is_some_and(|begin| begin.eq_ignore_ascii_case(SUBTOTAL))
     };
     row.iter().take(2).map(name_of_sum).any(is_total)
 }

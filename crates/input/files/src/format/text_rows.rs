@@ -57,7 +57,7 @@ pub(crate) struct TextReader {
     headers: u64,
     comments: u64,
     short_rows: u64,
-    /// Sums among the rows, and the most fields of a row that are not empty.
+    /// Sums among the rows, and the most fields of one of the first rows that are not empty.
     sums: u64,
     worded: usize,
     /// The header as it stands, and whether it differs in kind from a row below it: a number stands where it has a word.
@@ -307,6 +307,8 @@ impl TextReader {
         } else {
             self.ahead.push_front((first, line));
         }
+        let first_rows = self.ahead.iter().map(|(row, _)| worded(row));
+        self.worded = first_rows.max().unwrap_or_default();
         self.remarks.extend(found.remark);
         self.say_encoding();
         Ok(())
@@ -449,11 +451,10 @@ impl TextReader {
                 continue;
             }
             self.before = below;
-            if !self.all_rows && is_sum(record) && worded(record) < self.worded {
+            if below == Some("sums") && !self.all_rows && worded(record) < self.worded {
                 self.sums += 1;
                 continue;
             }
-            self.worded = self.worded.max(worded(record));
             if below == Some("blank") && !self.keep_blank && !self.all_rows && record.len() > 1 {
                 self.blank_rows += 1;
                 continue;
